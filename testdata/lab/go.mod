@@ -1,0 +1,3 @@
+module github.com/mcpsnoop/mcpsnoop/testdata/lab
+
+go 1.26
