@@ -1,0 +1,1 @@
+"""The rows of the bench, one file a subject. See ../README.md."""
