@@ -77,7 +77,7 @@ def main():
             reason = listed.get(name.split("-")[0])
             word, bad = verdict(result, reason, strict)
             count[word] = count.get(word, 0) + 1
-            tail = reason if word == "waits" else "; ".join(lines[:3])
+            tail = reason if word == "waits" else " ".join("; ".join(lines[:3]).split())
             print("%-5s %s (%.1f s)%s" % (word, name, seconds, ": " + tail if tail else ""), flush=True)
             if bad:
                 why = {"stale": "passes: take it out of waiting.txt", "skip": "skipped with CI=true"}.get(word, "fails")

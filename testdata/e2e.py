@@ -110,12 +110,15 @@ def main():
     run, failed = Run(a.bin), 0
     try:
         for step in STEPS:
+            if failed and not run.log and step is not usage:
+                print("skip  e2e %s: nothing was recorded" % step.__name__, flush=True)
+                continue
             try:
                 step(run)
                 print("ok    e2e %s" % step.__name__, flush=True)
             except (AssertionError, LookupError, ValueError, OSError, subprocess.TimeoutExpired) as ex:
                 failed += 1
-                print("FAIL  e2e %s: %s: %s" % (step.__name__, type(ex).__name__, str(ex)[:400]), flush=True)
+                print("FAIL  e2e %s: %s: %s" % (step.__name__, type(ex).__name__, " ".join(str(ex).split())[:400]), flush=True)
     finally:
         shutil.rmtree(run.tmp, ignore_errors=True)
     sys.exit(1 if failed else 0)

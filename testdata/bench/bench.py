@@ -18,7 +18,7 @@ def measures(only):
     """Every public function of every file in rows/, in the order of the files and of the functions in them."""
     for info in sorted(pkgutil.iter_modules(rows.__path__), key=lambda i: i.name):
         module = importlib.import_module("rows." + info.name)
-        for name, f in vars(module).items():
+        for name, f in list(vars(module).items()):
             if callable(f) and getattr(f, "__module__", "") == module.__name__ and not name.startswith("_"):
                 if not only or any(w in info.name or w in name for w in only):
                     yield info.name, name, f
