@@ -57,7 +57,12 @@ func files(t *testing.T) []string {
 	cmd.Dir = dir
 	if out, err := cmd.Output(); err == nil {
 		names := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+		seen := map[string]bool{}
 		names = slices.DeleteFunc(names, func(name string) bool {
+			if folder := path.Dir(name); !seen[folder] {
+				seen[folder] = true
+				os.ReadDir(filepath.Join(dir, filepath.FromSlash(folder))) // so that go test's cache knows of new files
+			}
 			_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
 			return errors.Is(err, fs.ErrNotExist) // deleted, and not yet committed
 		})
