@@ -89,6 +89,9 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 		if !strings.Contains(doc, "`"+pkg+"`") {
 			t.Errorf("docs/ARCHITECTURE.md does not name `%s`", pkg)
 		}
+		if strings.Contains(doc, "`"+pkg+"` ·") {
+			t.Errorf("docs/ARCHITECTURE.md calls `%s` planned, and it is there", pkg)
+		}
 	}
 }
 
