@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 )
 
 // MaxLabel is the longest label, in bytes.
@@ -90,4 +92,28 @@ func (e *EndInfo) appendJSON(dst []byte) []byte {
 	o.num("frames", int64(e.Frames))
 	o.num("dropped", int64(e.Dropped))
 	return append(o.b, '}')
+}
+
+// ParseMeta reads the raw member of a meta line; what is not there stays empty.
+func ParseMeta(raw []byte) MetaInfo {
+	return MetaInfo{
+		Command: parseStrings(wire.Get(raw, "command")), Cwd: wire.GetString(raw, "cwd"), Target: wire.GetString(raw, "target"),
+		PID: int(parseUint(wire.Get(raw, "pid"))), ClientPID: int(parseUint(wire.Get(raw, "client_pid"))),
+		Host: wire.GetString(raw, "host"), User: wire.GetString(raw, "user"), Version: wire.GetString(raw, "version"),
+		Segment: int(parseUint(wire.Get(raw, "segment"))), Filter: wire.GetString(raw, "filter"),
+	}
+}
+
+// ParseEnd reads the raw member of an end line.
+func ParseEnd(raw []byte) EndInfo {
+	e := EndInfo{
+		Signal: wire.GetString(raw, "signal"), Reason: wire.GetString(raw, "reason"),
+		Frames: parseUint(wire.Get(raw, "frames")), Dropped: parseUint(wire.Get(raw, "dropped")),
+	}
+	if v := wire.Get(raw, "exit_code"); wire.TypeOf(v) == wire.Number {
+		if n, err := strconv.Atoi(string(v)); err == nil {
+			e.ExitCode = &n
+		}
+	}
+	return e
 }

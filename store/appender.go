@@ -1,0 +1,195 @@
+package store
+
+import (
+	"math"
+
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
+	"github.com/mcpsnoop/mcpsnoop/internal/wire"
+)
+
+// Place says where in its log a record stands.
+type Place struct {
+	Segment int   // from 0
+	Offset  int64 // of the line in its segment
+	Length  int   // of the line, line feed included
+	Line    int   // number of the line in its segment, from 1
+	Sub     int   // which frame of the line
+}
+
+// Event is a record with all that the appender made of it, for an Observer.
+// It is valid during the call.
+type Event struct {
+	Session *Session
+	Rec     *capture.Record
+	Msg     *wire.Message // zero when the record holds no message
+	Place   Place
+	Frame   *Frame // nil for meta and end lines
+	Index   uint32 // of Frame
+	Op      *Operation
+	OpIndex OpIndex // of Op, when Op is not nil
+	Client  int     // index of the client session
+	Twin    *Operation
+}
+
+// Observer sees each record once, in the order of the log.
+type Observer interface{ Observe(*Event) }
+
+// Appender builds the index of one session. One goroutine uses it.
+type Appender struct {
+	s       *Session
+	limits  Limits
+	clients *clients
+	sum     Summary
+	observe Observer
+	lastSeq uint64
+	dirty   map[OpIndex]*Operation // changed since the last Publish
+	ended   bool
+}
+
+// NewSession makes a session and the one Appender that may fill it. observe
+// may be nil.
+func NewSession(id string, l Limits, observe Observer) (*Session, *Appender) {
+	l = l.withDefaults()
+	s := &Session{ID: id, names: newNames(l)}
+	a := &Appender{s: s, limits: l, clients: newClients(l), observe: observe, dirty: map[OpIndex]*Operation{}}
+	a.Publish()
+	return s, a
+}
+
+// Append adds the next record of the log. Records that are no frames (meta,
+// end) change the summary only. Nothing is seen by readers before Publish.
+func (a *Appender) Append(rec *capture.Record, at Place) {
+	a.note(rec, at)
+	ev := Event{Session: a.s, Rec: rec, Msg: &wire.Message{}, Place: at}
+	switch rec.Direction {
+	case capture.Meta:
+		a.meta(rec)
+	case capture.End:
+		a.sum.Ended = true
+		a.sum.End = capture.ParseEnd(rec.Raw)
+	case capture.C2S, capture.S2C, capture.Stderr:
+		a.frame(&ev)
+	case capture.DirUnknown:
+		return
+	}
+	if a.observe != nil {
+		a.observe.Observe(&ev)
+	}
+}
+
+// Problem adds a line of the log that cannot be read.
+func (a *Appender) Problem(p Problem) {
+	a.sum.ProblemCount++
+	if len(a.sum.Problems) < a.limits.Problems {
+		a.sum.Problems = append(a.sum.Problems, p)
+	}
+}
+
+// Torn says whether the log ends inside a line.
+func (a *Appender) Torn(torn bool) { a.sum.Torn = torn }
+
+// Publish lets readers see all that was appended.
+func (a *Appender) Publish() {
+	a.s.names.list.publish()
+	for i, o := range a.dirty {
+		a.s.ops.at(uint32(i)).Store(o) // from here on it is never written to
+	}
+	clear(a.dirty)
+	a.s.ops.publish()
+	a.s.frames.publish()
+	sum := a.sum
+	sum.Clients = make([]ClientInfo, len(a.clients.list))
+	for i, c := range a.clients.list {
+		sum.Clients[i] = c.info
+	}
+	sum.Problems = a.sum.Problems[:len(a.sum.Problems):len(a.sum.Problems)]
+	a.s.sum.Store(&sum)
+}
+
+// note keeps the summary's clock, its gaps and its size.
+func (a *Appender) note(rec *capture.Record, at Place) {
+	if a.sum.Started.IsZero() {
+		a.sum.Started, a.sum.Label, a.sum.Transport = rec.TS, rec.Label, rec.Transport
+	}
+	if rec.TS.After(a.sum.Newest) {
+		a.sum.Newest = rec.TS
+	}
+	a.sum.Frames[rec.Direction]++
+	a.sum.Size += int64(at.Length)
+	if rec.Seq > a.lastSeq {
+		if a.lastSeq > 0 || rec.Direction != capture.Meta && rec.Seq > 1 && a.sum.SawMeta {
+			a.sum.Missing += rec.Seq - a.lastSeq - 1
+		}
+		a.lastSeq = rec.Seq
+	}
+	a.sum.Dropped += rec.Dropped
+}
+
+func (a *Appender) meta(rec *capture.Record) {
+	if a.sum.SawMeta {
+		return // of a later segment
+	}
+	a.sum.SawMeta = true
+	a.sum.Meta = capture.ParseMeta(rec.Raw)
+	a.sum.Filtered = a.sum.Meta.Filter != ""
+}
+
+// frame adds the row of a frame and ties it to its operation.
+func (a *Appender) frame(ev *Event) {
+	rec := ev.Rec
+	if rec.Raw != nil && rec.Direction != capture.Stderr {
+		*ev.Msg = wire.ParseMessage(rec.Raw)
+	} else if rec.Truncated && rec.HasText && rec.Direction != capture.Stderr {
+		*ev.Msg = wire.ParseMessage([]byte(rec.Text))
+	}
+	cl, x := a.clients.of(rec)
+	ev.Client = int(cl.index)
+	i, f := a.s.frames.grow()
+	ev.Frame, ev.Index = f, i
+	*f = Frame{
+		Offset: ev.Place.Offset, TS: rec.TS.UnixNano(), Seq: rec.Seq,
+		Length: uint32(ev.Place.Length), Size: clamp32(rec.WireSize()), Line: uint32(ev.Place.Line),
+		exchange: uint32(rec.Exchange), Status: uint16(rec.Status), segment: uint16(ev.Place.Segment),
+		sub: uint16(ev.Place.Sub), client: cl.index, Kind: kindOf(rec, ev.Msg), dir: rec.Direction, Flags: flagsOf(rec),
+	}
+	switch f.Kind {
+	case KindRequest:
+		a.request(ev, cl, x)
+	case KindNotification:
+		a.notification(ev, cl)
+	case KindResult, KindError:
+		a.response(ev, cl, x)
+	case KindNone, KindInvalid, KindStderr, KindBody:
+	}
+	if ev.Op != nil {
+		f.op = uint32(ev.OpIndex) + 1
+		if a.name(ev.Op.method) == mcp.ToolsCall {
+			f.Flags |= IsTool
+		}
+	}
+}
+
+func (a *Appender) name(i uint32) string { return *a.s.names.list.at(i) }
+
+func clamp32(n int64) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
+
+func flagsOf(rec *capture.Record) Flags {
+	var fl Flags
+	set := func(f Flags, on bool) {
+		if on {
+			fl |= f
+		}
+	}
+	set(Truncated, rec.Truncated)
+	set(Redacted, rec.Redacted)
+	set(Batch, rec.Batch)
+	set(Gap, rec.Dropped > 0)
+	set(NoEOL, rec.EOL == "none")
+	set(Blank, rec.HasText && rec.Text == "" && !rec.Truncated)
+	if rec.HTTP != nil {
+		set(StreamEnd, rec.HTTP.End != "")
+		set(StreamHead, rec.Direction == capture.S2C && !rec.HasBody() && rec.HTTP.End == "" && rec.Status > 0 && rec.Status < 300)
+	}
+	return fl
+}

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/wire"
+)
+
+// client is one client session: over stdio there is one, over HTTP they are
+// told apart by session id, before there is one by connection. All state of
+// the protocol is kept per client, so that two never get each other's answers.
+type client struct {
+	index uint16
+	open  map[opKey][]OpIndex // pending operations; several only where an id is in flight twice
+	token map[wire.ID]OpIndex // progress tokens of open operations
+	info  ClientInfo
+
+	cancelled map[opKey]OpIndex // given up and not answered: a late answer may come
+}
+
+// opKey finds the open operation that a response answers: ids are a space of
+// their own for each side, and 1 and "1" differ.
+type opKey struct {
+	client bool // the client asked
+	id     wire.ID
+}
+
+// ClientInfo is what is known of one client session. Fields are empty until
+// the frame that says so was seen.
+type ClientInfo struct {
+	Client, ClientVersion string // clientInfo
+	Server, ServerVersion string // serverInfo
+	Revision              string // negotiated, or the newest one stated in a request
+	SawStart              bool   // the capture holds the beginning of this session
+}
+
+// exchange is what is remembered of one HTTP exchange while it is open.
+type exchange struct {
+	client *client
+	ids    []OpIndex // requests of its body, for pairing the answers on its response
+}
+
+// clients finds the client that a record belongs to.
+type clients struct {
+	limits    Limits
+	list      []*client
+	bySession map[string]*client
+	byConn    map[string]*client
+	exchanges map[uint64]*exchange
+	order     []uint64 // exchanges, oldest first, for forgetting
+}
+
+func newClients(l Limits) *clients {
+	return &clients{limits: l, bySession: map[string]*client{}, byConn: map[string]*client{}, exchanges: map[uint64]*exchange{}}
+}
+
+func (c *clients) add() *client {
+	if len(c.list) >= c.limits.Clients {
+		return c.list[len(c.list)-1]
+	}
+	n := &client{index: uint16(len(c.list)), open: map[opKey][]OpIndex{}, token: map[wire.ID]OpIndex{}, cancelled: map[opKey]OpIndex{}}
+	c.list = append(c.list, n)
+	return n
+}
+
+// of returns the client of a record and, on HTTP, its exchange.
+func (c *clients) of(rec *capture.Record) (*client, *exchange) {
+	if rec.Transport != capture.HTTP || rec.ConnID == "" && rec.MCPSession == "" && rec.Exchange == 0 {
+		if len(c.list) == 0 {
+			c.add()
+		}
+		return c.list[0], nil
+	}
+	x := c.exchanges[rec.Exchange]
+	if x != nil && rec.Exchange > 0 {
+		if rec.MCPSession != "" && c.bySession[rec.MCPSession] == nil {
+			c.bySession[rec.MCPSession] = x.client // the server named the session of this client
+		}
+		return x.client, x
+	}
+	cl := c.find(rec)
+	if rec.Exchange == 0 {
+		return cl, nil
+	}
+	x = &exchange{client: cl}
+	c.exchanges[rec.Exchange] = x
+	c.order = append(c.order, rec.Exchange)
+	if len(c.order) > c.limits.Exchanges {
+		delete(c.exchanges, c.order[0])
+		c.order = c.order[1:]
+	}
+	return cl, x
+}
+
+func (c *clients) find(rec *capture.Record) *client {
+	if rec.MCPSession != "" {
+		cl := c.bySession[rec.MCPSession]
+		if cl == nil {
+			cl = c.add()
+			c.bySession[rec.MCPSession] = cl
+		}
+		return cl
+	}
+	cl := c.byConn[rec.ConnID]
+	if cl == nil {
+		cl = c.add()
+		c.byConn[rec.ConnID] = cl
+	}
+	return cl
+}

@@ -1,0 +1,26 @@
+package store
+
+// Limits are the bounds of what the index keeps in memory. The zero value of
+// a field means its default. What is beyond a bound is still in the log.
+type Limits struct {
+	Names     int // different method and tool names a session keeps; more are shown as "(other)". Default 65,536
+	NameBytes int // longest kept name in bytes. Default 256
+	Exchanges int // open HTTP exchanges that are remembered for pairing. Default 65,536
+	Problems  int // unreadable log lines that are kept one by one; more are counted. Default 1,000
+	Clients   int // client sessions told apart in one log. Default 65,535; also the most
+}
+
+func (l Limits) withDefaults() Limits {
+	set := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	set(&l.Names, 1<<16)
+	set(&l.NameBytes, 256)
+	set(&l.Exchanges, 1<<16)
+	set(&l.Problems, 1000)
+	set(&l.Clients, 1<<16-1)
+	l.Clients = min(l.Clients, 1<<16-1)
+	return l
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+)
+
+// Session is the index of one session log. Its methods may be called from any
+// goroutine while its Appender goes on.
+type Session struct {
+	ID     string
+	Origin string // host that the log comes from, "" for this one
+
+	frames vector[Frame]
+	ops    vector[atomic.Pointer[Operation]]
+	names  *names
+	sum    atomic.Pointer[Summary]
+}
+
+// Summary is what is known of a session as a whole. A published one never
+// changes.
+type Summary struct {
+	Label     string
+	Transport capture.Transport
+	Started   time.Time // of the first line
+	Newest    time.Time // of the newest line
+	Meta      capture.MetaInfo
+	SawMeta   bool
+	Ended     bool // the log has its last line
+	End       capture.EndInfo
+	Clients   []ClientInfo
+
+	Frames  [capture.End + 1]uint64 // lines by direction
+	Calls   Counts
+	Size    int64 // bytes of the log that were read
+	Missing uint64
+	Dropped uint64 // of Missing, what the recorder says it lost
+
+	Problems     []Problem // log lines that cannot be read, the first ones
+	ProblemCount int
+	Torn         bool // the log ends inside a line
+	Filtered     bool // a filtered copy: rules that need completeness are silent
+}
+
+// Counts are the operations of a session by state. A late answer leaves an
+// operation cancelled.
+type Counts struct{ Total, OK, Failed, Cancelled, Pending uint64 }
+
+// FrameTotal is the number of lines that hold or stand for what crossed the wire.
+func (s *Summary) FrameTotal() uint64 {
+	return s.Frames[capture.C2S] + s.Frames[capture.S2C] + s.Frames[capture.Stderr]
+}
+
+// Problem is a line of the log that cannot be read.
+type Problem struct {
+	Line   int // number in its segment, from 1
+	Reason string
+}
+
+// Summary returns the newest summary; it is never nil.
+func (s *Session) Summary() *Summary { return s.sum.Load() }
+
+// Len is the number of frames.
+func (s *Session) Len() uint32 { return s.frames.Len() }
+
+// Frame returns a row; the caller does not change it.
+func (s *Session) Frame(i uint32) *Frame { return s.frames.read(i) }
+
+// OpLen is the number of operations.
+func (s *Session) OpLen() OpIndex { return OpIndex(s.ops.Len()) }
+
+// Op returns the newest version of an operation; the caller does not change it.
+func (s *Session) Op(i OpIndex) *Operation { return s.ops.read(uint32(i)).Load() }
+
+// Method is the name of the frame's method; of a response, that of the request
+// it was paired with.
+func (s *Session) Method(f *Frame) string { return *s.names.list.read(f.method) }
+
+// OpMethod is the method of an operation.
+func (s *Session) OpMethod(o *Operation) string { return *s.names.list.read(o.method) }
+
+// OpName is what the operation addresses: a tool, a prompt, a resource.
+func (s *Session) OpName(o *Operation) string { return *s.names.list.read(o.name) }
+
+// Pos is where in the log the frame stands.
+func (s *Session) Pos(f *Frame) (segment int, offset int64, length int, sub int) {
+	return int(f.segment), f.Offset, int(f.Length), int(f.sub)
+}
+
+// Why says why an operation has no answer, "" when it has one.
+func (s *Session) Why(o *Operation) string {
+	switch {
+	case o.State == Cancelled:
+		return "cancelled by the side that asked"
+	case o.State != Pending:
+		return ""
+	}
+	sum := s.Summary()
+	if !sum.Ended {
+		if sum.Torn {
+			return "the capture was cut short"
+		}
+		return "no answer by the end of the capture"
+	}
+	return whyEnded(&sum.End)
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+)
+
+// play appends one frame a line, "> json" from the client and "< json" from
+// the server, and returns the session.
+func play(t testing.TB, lines ...string) *Session {
+	t.Helper()
+	s, a := NewSession("play-1-00000000000a", Limits{}, nil)
+	for i, l := range lines {
+		rec := capture.Record{
+			SessionID: s.ID, Label: "play", Seq: uint64(i + 1), TS: time.Unix(1000, int64(i)*1e6).UTC(),
+			Direction: capture.S2C, Transport: capture.Stdio, Raw: []byte(l[2:]),
+		}
+		if l[0] == '>' {
+			rec.Direction = capture.C2S
+		}
+		a.Append(&rec, Place{Offset: int64(i), Length: len(l), Line: i + 1})
+	}
+	a.Publish()
+	return s
+}
+
+// ops writes the operations of a session, one a line.
+func ops(s *Session) string {
+	out := ""
+	for i := range s.OpLen() {
+		o := s.Op(i)
+		who := "client"
+		if !o.Client {
+			who = "server"
+		}
+		answer, _ := o.Answer()
+		out += fmt.Sprintf("%s %s %s %s %v answer=%d", who, o.ID, s.OpMethod(o), s.OpName(o), o.State, int32(answer))
+		if late, ok := o.Late(); ok {
+			out += fmt.Sprintf(" late=%d", late)
+		}
+		if o.Uncertain {
+			out += " uncertain"
+		}
+		out += "\n"
+	}
+	return out
+}
+
+func TestPairing(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		want  string
+	}{
+		{
+			"types of ids", []string{
+				`> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`,
+				`> {"jsonrpc":"2.0","id":"1","method":"tools/call","params":{"name":"b"}}`,
+				`< {"jsonrpc":"2.0","id":"1","result":{}}`,
+				`< {"jsonrpc":"2.0","id":1,"result":{"isError":true}}`,
+			},
+			"client 1 tools/call a error answer=3\nclient \"1\" tools/call b ok answer=2\n",
+		},
+		{
+			"both directions", []string{
+				`> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`,
+				`< {"jsonrpc":"2.0","id":1,"method":"ping"}`,
+				`> {"jsonrpc":"2.0","id":1,"result":{}}`,
+				`< {"jsonrpc":"2.0","id":1,"result":{}}`,
+			},
+			"client 1 tools/call a ok answer=3\nserver 1 ping  ok answer=2\n",
+		},
+		{
+			"beyond 2^53", []string{
+				`> {"jsonrpc":"2.0","id":9007199254740992,"method":"ping"}`,
+				`> {"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`,
+				`< {"jsonrpc":"2.0","id":9007199254740993,"result":{}}`,
+			},
+			"client 9007199254740992 ping  pending answer=-1\nclient 9007199254740993 ping  ok answer=2\n",
+		},
+		{
+			"late answer", []string{
+				`> {"jsonrpc":"2.0","id":1,"method":"ping"}`,
+				`> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
+				`< {"jsonrpc":"2.0","id":1,"result":{}}`,
+			},
+			"client 1 ping  cancelled answer=-1 late=2\n",
+		},
+		{
+			"reuse in flight", []string{
+				`> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"north"}}`,
+				`> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"south"}}`,
+				`< {"jsonrpc":"2.0","id":1,"result":{}}`,
+			},
+			"client 1 tools/call north ok answer=2 uncertain\nclient 1 tools/call south pending answer=-1 uncertain\n",
+		},
+		{
+			"null id", []string{
+				`> {"jsonrpc":"2.0","id":null,"method":"ping"}`,
+				`< {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`,
+			},
+			"",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := ops(play(t, tt.lines...)); got != tt.want {
+				t.Errorf("got\n%swant\n%s", got, tt.want)
+			}
+		})
+	}
+}
