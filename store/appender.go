@@ -8,28 +8,19 @@ import (
 	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 )
 
-// Place says where in its log a record stands.
-type Place struct {
-	Segment int   // from 0
-	Offset  int64 // of the line in its segment
-	Length  int   // of the line, line feed included
-	Line    int   // number of the line in its segment, from 1
-	Sub     int   // which frame of the line
-}
-
 // Event is a record with all that the appender made of it, for an Observer.
 // It is valid during the call.
 type Event struct {
 	Session *Session
-	Rec     *capture.Record
-	Msg     *wire.Message // zero when the record holds no message
-	Place   Place
-	Frame   *Frame // nil for meta and end lines
-	Index   uint32 // of Frame
+	Item    *capture.Item
+	Rec     *capture.Record // of Item
+	Msg     *wire.Message   // zero when the record holds no message
+	Frame   *Frame          // nil for meta and end lines
+	Index   uint32          // of Frame
 	Op      *Operation
-	OpIndex OpIndex // of Op, when Op is not nil
-	Client  int     // index of the client session
-	Twin    *Operation
+	OpIndex OpIndex    // of Op, when Op is not nil
+	Client  int        // index of the client session
+	Twin    *Operation // a request of the same id that is in flight, else nil
 }
 
 // Observer sees each record once, in the order of the log.
@@ -47,21 +38,27 @@ type Appender struct {
 	ended   bool
 }
 
-// NewSession makes a session and the one Appender that may fill it. observe
-// may be nil.
-func NewSession(id string, l Limits, observe Observer) (*Session, *Appender) {
+// NewSession makes the session whose log begins at path, and the one Appender
+// that may fill it. observe may be nil.
+func NewSession(id, path string, l Limits, observe Observer) (*Session, *Appender) {
 	l = l.withDefaults()
-	s := &Session{ID: id, names: newNames(l)}
+	s := &Session{ID: id, Path: path, names: newNames(l)}
 	a := &Appender{s: s, limits: l, clients: newClients(l), observe: observe, dirty: map[OpIndex]*Operation{}}
 	a.Publish()
 	return s, a
 }
 
-// Append adds the next record of the log. Records that are no frames (meta,
-// end) change the summary only. Nothing is seen by readers before Publish.
-func (a *Appender) Append(rec *capture.Record, at Place) {
-	a.note(rec, at)
-	ev := Event{Session: a.s, Rec: rec, Msg: &wire.Message{}, Place: at}
+// Append adds the next record of the log, or notes the problem that stands in
+// its place. Records that are no frames (meta, end) change the summary only.
+// Nothing is seen by readers before Publish.
+func (a *Appender) Append(it *capture.Item) {
+	if it.Problem != nil {
+		a.problem(it.Problem)
+		return
+	}
+	rec := &it.Record
+	a.note(rec, it)
+	ev := Event{Session: a.s, Item: it, Rec: rec, Msg: &wire.Message{}}
 	switch rec.Direction {
 	case capture.Meta:
 		a.meta(rec)
@@ -78,16 +75,16 @@ func (a *Appender) Append(rec *capture.Record, at Place) {
 	}
 }
 
-// Problem adds a line of the log that cannot be read.
-func (a *Appender) Problem(p Problem) {
+// problem keeps a line of the log that cannot be read.
+func (a *Appender) problem(p *capture.Problem) {
+	if p.Kind == capture.Torn {
+		a.sum.Torn = true
+	}
 	a.sum.ProblemCount++
 	if len(a.sum.Problems) < a.limits.Problems {
-		a.sum.Problems = append(a.sum.Problems, p)
+		a.sum.Problems = append(a.sum.Problems, *p)
 	}
 }
-
-// Torn says whether the log ends inside a line.
-func (a *Appender) Torn(torn bool) { a.sum.Torn = torn }
 
 // Publish lets readers see all that was appended.
 func (a *Appender) Publish() {
@@ -108,7 +105,7 @@ func (a *Appender) Publish() {
 }
 
 // note keeps the summary's clock, its gaps and its size.
-func (a *Appender) note(rec *capture.Record, at Place) {
+func (a *Appender) note(rec *capture.Record, it *capture.Item) {
 	if a.sum.Started.IsZero() {
 		a.sum.Started, a.sum.Label, a.sum.Transport = rec.TS, rec.Label, rec.Transport
 	}
@@ -116,7 +113,7 @@ func (a *Appender) note(rec *capture.Record, at Place) {
 		a.sum.Newest = rec.TS
 	}
 	a.sum.Frames[rec.Direction]++
-	a.sum.Size += int64(at.Length)
+	a.sum.Size += int64(it.Ref.Length) + 1
 	if rec.Seq > a.lastSeq {
 		if a.lastSeq > 0 || rec.Direction != capture.Meta && rec.Seq > 1 && a.sum.SawMeta {
 			a.sum.Missing += rec.Seq - a.lastSeq - 1
@@ -148,10 +145,10 @@ func (a *Appender) frame(ev *Event) {
 	i, f := a.s.frames.grow()
 	ev.Frame, ev.Index = f, i
 	*f = Frame{
-		Offset: ev.Place.Offset, TS: rec.TS.UnixNano(), Seq: rec.Seq,
-		Length: uint32(ev.Place.Length), Size: clamp32(rec.WireSize()), Line: uint32(ev.Place.Line),
-		exchange: uint32(rec.Exchange), Status: uint16(rec.Status), segment: uint16(ev.Place.Segment),
-		sub: uint16(ev.Place.Sub), client: cl.index, Kind: kindOf(rec, ev.Msg), dir: rec.Direction, Flags: flagsOf(rec),
+		Offset: ev.Item.Ref.Offset, TS: rec.TS.UnixNano(), Seq: rec.Seq,
+		Length: uint32(ev.Item.Ref.Length), Size: clamp32(rec.WireSize()), Line: uint32(ev.Item.Line),
+		exchange: uint32(rec.Exchange), Status: uint16(rec.Status), segment: uint16(ev.Item.Ref.Segment),
+		sub: uint16(ev.Item.Ref.Sub), client: cl.index, Kind: kindOf(rec, ev.Msg), dir: rec.Direction, Flags: flagsOf(rec),
 	}
 	switch f.Kind {
 	case KindRequest:

@@ -52,7 +52,7 @@ type Frame struct {
 	Offset   int64  // of the log line in its segment
 	TS       int64  // nanoseconds since 1970, UTC
 	Seq      uint64 // number in the log
-	Length   uint32 // of the log line in bytes, line feed included
+	Length   uint32 // of the log line in bytes, without its line end
 	Size     uint32 // of the frame on the wire in bytes
 	Line     uint32 // number of the line in its segment, from 1
 	op       uint32 // index of the operation + 1

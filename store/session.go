@@ -11,6 +11,7 @@ import (
 // goroutine while its Appender goes on.
 type Session struct {
 	ID     string
+	Path   string // of the first segment of its log
 	Origin string // host that the log comes from, "" for this one
 
 	frames vector[Frame]
@@ -38,7 +39,7 @@ type Summary struct {
 	Missing uint64
 	Dropped uint64 // of Missing, what the recorder says it lost
 
-	Problems     []Problem // log lines that cannot be read, the first ones
+	Problems     []capture.Problem // log lines that cannot be read, the first ones
 	ProblemCount int
 	Torn         bool // the log ends inside a line
 	Filtered     bool // a filtered copy: rules that need completeness are silent
@@ -51,12 +52,6 @@ type Counts struct{ Total, OK, Failed, Cancelled, Pending uint64 }
 // FrameTotal is the number of lines that hold or stand for what crossed the wire.
 func (s *Summary) FrameTotal() uint64 {
 	return s.Frames[capture.C2S] + s.Frames[capture.S2C] + s.Frames[capture.Stderr]
-}
-
-// Problem is a line of the log that cannot be read.
-type Problem struct {
-	Line   int // number in its segment, from 1
-	Reason string
 }
 
 // Summary returns the newest summary; it is never nil.
@@ -84,9 +79,10 @@ func (s *Session) OpMethod(o *Operation) string { return *s.names.list.read(o.me
 // OpName is what the operation addresses: a tool, a prompt, a resource.
 func (s *Session) OpName(o *Operation) string { return *s.names.list.read(o.name) }
 
-// Pos is where in the log the frame stands.
-func (s *Session) Pos(f *Frame) (segment int, offset int64, length int, sub int) {
-	return int(f.segment), f.Offset, int(f.Length), int(f.sub)
+// Ref is where in the log the frame stands: with Path, what capture.Bodies
+// needs to read it again.
+func (s *Session) Ref(f *Frame) capture.Ref {
+	return capture.Ref{Segment: int(f.segment), Offset: f.Offset, Length: int(f.Length), Sub: int(f.sub)}
 }
 
 // Why says why an operation has no answer, "" when it has one.

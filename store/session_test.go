@@ -12,16 +12,16 @@ import (
 // the server, and returns the session.
 func play(t testing.TB, lines ...string) *Session {
 	t.Helper()
-	s, a := NewSession("play-1-00000000000a", Limits{}, nil)
+	s, a := NewSession("play-1-00000000000a", "", Limits{}, nil)
 	for i, l := range lines {
-		rec := capture.Record{
+		it := capture.Item{Line: i + 1, Ref: capture.Ref{Segment: 1, Offset: int64(i), Length: len(l)}, Record: capture.Record{
 			SessionID: s.ID, Label: "play", Seq: uint64(i + 1), TS: time.Unix(1000, int64(i)*1e6).UTC(),
 			Direction: capture.S2C, Transport: capture.Stdio, Raw: []byte(l[2:]),
-		}
+		}}
 		if l[0] == '>' {
-			rec.Direction = capture.C2S
+			it.Record.Direction = capture.C2S
 		}
-		a.Append(&rec, Place{Offset: int64(i), Length: len(l), Line: i + 1})
+		a.Append(&it)
 	}
 	a.Publish()
 	return s
