@@ -14,6 +14,7 @@ import (
 //	write(p)
 //
 // Took may wait while the recorder's backlog is full and moving, never longer.
+// The slab that is in use at the end is left to the collector.
 type Stream struct {
 	dir   Direction
 	queue *queue
@@ -23,6 +24,7 @@ type Stream struct {
 
 	begun bool // bytes of an unfinished frame are queued
 	skip  bool // the rest of the current frame belongs to a lost one
+	ended bool // Close was called
 
 	lines wire.Splitter // the recorder's side
 }
@@ -49,6 +51,9 @@ func (s *Stream) Took(n int) []byte {
 	q := s.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if s.ended {
+		return p
+	}
 	if !q.admit(int64(n) + itemCost) {
 		s.lose(p)
 		return p
@@ -92,14 +97,16 @@ func (s *Stream) lose(p []byte) {
 }
 
 // Close says that the stream has ended. What the last line feed left open
-// becomes a frame marked eol none.
+// becomes a frame marked eol none. Any goroutine may call it, at any time and
+// more than once, also while a read into Room goes on: what Took gets later is
+// no longer recorded.
 func (s *Stream) Close() {
 	q := s.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.push(item{stream: s, event: evClose}, itemCost)
-	if s.slab != nil {
-		s.slab.release()
-		s.slab = nil
+	if s.ended {
+		return
 	}
+	s.ended = true
+	q.push(item{stream: s, event: evClose}, itemCost)
 }
