@@ -1,6 +1,7 @@
 package store
 
 import (
+	"hash/maphash"
 	"math"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
@@ -19,6 +20,8 @@ type Event struct {
 	Index   uint32          // of Frame
 	Op      *Operation
 	OpIndex OpIndex    // of Op, when Op is not nil
+	Retries *Operation // what Op retries, when that is sure
+	Task    *Operation // the call whose task the frame is about
 	Client  int        // index of the client session
 	Twin    *Operation // a request of the same id that is in flight, else nil
 }
@@ -35,7 +38,11 @@ type Appender struct {
 	observe Observer
 	lastSeq uint64
 	dirty   map[OpIndex]*Operation // changed since the last Publish
-	ended   bool
+	cursors map[OpIndex]string     // of list requests that go on with a page
+	seed    maphash.Seed
+	scratch []byte
+
+	dirtyElicits map[uint32]*Elicitation
 }
 
 // NewSession makes the session whose log begins at path, and the one Appender
@@ -43,7 +50,10 @@ type Appender struct {
 func NewSession(id, path string, l Limits, observe Observer) (*Session, *Appender) {
 	l = l.withDefaults()
 	s := &Session{ID: id, Path: path, names: newNames(l)}
-	a := &Appender{s: s, limits: l, clients: newClients(l), observe: observe, dirty: map[OpIndex]*Operation{}}
+	a := &Appender{
+		s: s, limits: l, clients: newClients(l), observe: observe, seed: maphash.MakeSeed(),
+		dirty: map[OpIndex]*Operation{}, cursors: map[OpIndex]string{}, dirtyElicits: map[uint32]*Elicitation{},
+	}
 	a.Publish()
 	return s, a
 }
@@ -93,6 +103,11 @@ func (a *Appender) Publish() {
 		a.s.ops.at(uint32(i)).Store(o) // from here on it is never written to
 	}
 	clear(a.dirty)
+	for i, e := range a.dirtyElicits {
+		a.s.elicits.at(i).Store(e)
+	}
+	clear(a.dirtyElicits)
+	a.s.elicits.publish()
 	a.s.ops.publish()
 	a.s.frames.publish()
 	sum := a.sum
@@ -150,6 +165,7 @@ func (a *Appender) frame(ev *Event) {
 		exchange: uint32(rec.Exchange), Status: uint16(rec.Status), segment: uint16(ev.Item.Ref.Segment),
 		sub: uint16(ev.Item.Ref.Sub), client: cl.index, Kind: kindOf(rec, ev.Msg), dir: rec.Direction, Flags: flagsOf(rec),
 	}
+	f.rev = a.revisionOf(ev, cl, x)
 	switch f.Kind {
 	case KindRequest:
 		a.request(ev, cl, x)
@@ -157,8 +173,13 @@ func (a *Appender) frame(ev *Event) {
 		a.notification(ev, cl)
 	case KindResult, KindError:
 		a.response(ev, cl, x)
-	case KindNone, KindInvalid, KindStderr, KindBody:
+	case KindNone:
+		if f.Has(StreamEnd) {
+			a.streamEnd(ev, x)
+		}
+	case KindInvalid, KindStderr, KindBody:
 	}
+	a.elicitations(ev, cl)
 	if ev.Op != nil {
 		f.op = uint32(ev.OpIndex) + 1
 		if a.name(ev.Op.method) == mcp.ToolsCall {

@@ -10,11 +10,16 @@ import (
 // the protocol is kept per client, so that two never get each other's answers.
 type client struct {
 	index uint16
-	open  map[opKey][]OpIndex // pending operations; several only where an id is in flight twice
-	token map[wire.ID]OpIndex // progress tokens of open operations
+	open  map[opKey][]OpIndex  // pending operations; several only where an id is in flight twice
+	token map[tokenKey]OpIndex // progress tokens of open operations
 	info  ClientInfo
 
-	cancelled map[opKey]OpIndex // given up and not answered: a late answer may come
+	cancelled  map[opKey]OpIndex // given up and not answered: a late answer may come
+	negotiated revision
+	asked      []asked
+	tasks      map[string]OpIndex
+	walks      map[string]*walk
+	questions  map[questionKey]uint32
 }
 
 // opKey finds the open operation that a response answers: ids are a space of
@@ -24,6 +29,12 @@ type opKey struct {
 	id     wire.ID
 }
 
+// tokenKey finds the operation that a progress notification is about.
+type tokenKey struct {
+	client bool // the client asked for the progress
+	token  wire.ID
+}
+
 // ClientInfo is what is known of one client session. Fields are empty until
 // the frame that says so was seen.
 type ClientInfo struct {
@@ -31,11 +42,15 @@ type ClientInfo struct {
 	Server, ServerVersion string // serverInfo
 	Revision              string // negotiated, or the newest one stated in a request
 	SawStart              bool   // the capture holds the beginning of this session
+
+	ClientCaps, ServerCaps   string // JSON of the capabilities, as they were said last; "" when not seen
+	ClientFrame, ServerFrame uint32 // index + 1 of the frames that said so
 }
 
 // exchange is what is remembered of one HTTP exchange while it is open.
 type exchange struct {
 	client *client
+	rev    revision  // of its request
 	ids    []OpIndex // requests of its body, for pairing the answers on its response
 }
 
@@ -57,7 +72,10 @@ func (c *clients) add() *client {
 	if len(c.list) >= c.limits.Clients {
 		return c.list[len(c.list)-1]
 	}
-	n := &client{index: uint16(len(c.list)), open: map[opKey][]OpIndex{}, token: map[wire.ID]OpIndex{}, cancelled: map[opKey]OpIndex{}}
+	n := &client{
+		index: uint16(len(c.list)), open: map[opKey][]OpIndex{}, token: map[tokenKey]OpIndex{}, cancelled: map[opKey]OpIndex{},
+		tasks: map[string]OpIndex{}, walks: map[string]*walk{}, questions: map[questionKey]uint32{},
+	}
 	c.list = append(c.list, n)
 	return n
 }

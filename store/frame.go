@@ -58,6 +58,7 @@ type Frame struct {
 	op       uint32 // index of the operation + 1
 	method   uint32 // name of the method, also on responses that were paired
 	exchange uint32
+	rev      revision
 	Status   uint16 // HTTP status, 0 when none
 	segment  uint16
 	sub      uint16 // which frame of the line, for formats that keep batches in one

@@ -38,15 +38,27 @@ type Operation struct {
 	late     uint32
 	method   uint32
 	name     uint32
-	client   uint16
 	exchange uint32
+	prev     uint32 // index + 1 of the operation that this one retries
+	next     uint32 // index + 1 of the retry
+	task     uint32 // name of the task
+	rev      revision
+	args     uint64 // hash of the arguments, of methods that may be retried
 
-	Progress  uint32 // progress notifications so far
-	State     State
-	ToolError bool // the failure is a result with isError, not a JSON-RPC error
-	Uncertain bool // its id was in flight twice: which answer is whose is a guess
-	Client    bool // asked by the client; false for a server's request
-	Cut       bool // its answer was recorded cut
+	Progress   uint32 // progress notifications so far
+	Polls      uint32 // tasks/get requests for its task
+	client     uint16
+	trip       uint16
+	link       Link
+	hasToken   bool
+	State      State
+	TaskState  TaskState
+	Lost       Loss // what became of the way of its answer
+	ToolError  bool // the failure is a result with isError, not a JSON-RPC error
+	Uncertain  bool // its id was in flight twice: which answer is whose is a guess
+	WantsInput bool // its answer asks for input (2026-07-28)
+	Client     bool // asked by the client; false for a server's request
+	Cut        bool // its answer was recorded cut
 }
 
 // Answer is the index of the answering frame.

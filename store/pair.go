@@ -20,7 +20,7 @@ func (a *Appender) request(ev *Event, cl *client, x *exchange) {
 	i, _ := a.s.ops.grow()
 	op := &Operation{
 		ID: ev.Msg.ID, Start: ev.Frame.TS, Request: ev.Index, method: method, name: a.target(ev.Msg),
-		client: cl.index, exchange: ev.Frame.exchange, Client: ev.Rec.Direction == capture.C2S,
+		client: cl.index, exchange: ev.Frame.exchange, Client: ev.Rec.Direction == capture.C2S, rev: ev.Frame.rev, trip: 1,
 	}
 	a.dirty[OpIndex(i)] = op // stored by Publish
 	ev.Op, ev.OpIndex = op, OpIndex(i)
@@ -36,12 +36,19 @@ func (a *Appender) request(ev *Event, cl *client, x *exchange) {
 	cl.open[key] = append(cl.open[key], ev.OpIndex)
 	if x != nil && op.Client {
 		x.ids = append(x.ids, ev.OpIndex)
+		x.rev = op.rev
 	}
 	if token := wire.Get(ev.Msg.Params, "_meta", "progressToken"); token != nil {
-		cl.token[wire.ParseID(token)] = ev.OpIndex
+		cl.token[tokenKey{op.Client, wire.ParseID(token)}] = ev.OpIndex
+		op.hasToken = true
+	}
+	if cursor := wire.Get(ev.Msg.Params, "cursor"); cursor != nil && listMethods[a.name(method)] != "" {
+		a.cursors[ev.OpIndex], _ = wire.Text(cursor)
 	}
 	a.sum.Calls.Total++
 	a.sum.Calls.Pending++
+	a.retry(ev, cl, op)
+	a.taskMessage(ev, cl)
 	a.handshake(ev, cl)
 }
 
@@ -83,6 +90,7 @@ func (a *Appender) response(ev *Event, cl *client, x *exchange) {
 	op := a.change(i)
 	ev.Op, ev.OpIndex = op, i
 	ev.Frame.method = op.method
+	ev.Frame.rev = op.rev
 	op.answer, op.Finish = ev.Index+1, ev.Frame.TS
 	op.Cut = ev.Frame.Has(Truncated)
 	a.close(cl, key, i)
@@ -94,7 +102,27 @@ func (a *Appender) response(ev *Event, cl *client, x *exchange) {
 		op.State = OK
 		a.sum.Calls.OK++
 	}
+	a.result(ev, cl, op)
 	a.handshake(ev, cl)
+}
+
+// result looks into what an answer hands over: input that is wanted, a task,
+// a page of a listing.
+func (a *Appender) result(ev *Event, cl *client, op *Operation) {
+	if ev.Frame.Kind == KindResult {
+		switch wire.GetString(ev.Msg.Result, "resultType") {
+		case mcp.ResultInputRequired:
+			a.inputRequired(ev, cl, op)
+		case mcp.ResultTask:
+			a.handle(ev, cl, op)
+		case "":
+			if wire.TypeOf(wire.Get(ev.Msg.Result, "task")) == wire.Object {
+				a.handle(ev, cl, op)
+			}
+		}
+		a.page(ev, cl)
+	}
+	a.taskMessage(ev, cl)
 }
 
 func (a *Appender) inExchange(x *exchange, key opKey) (OpIndex, bool) {
@@ -138,6 +166,9 @@ func (a *Appender) close(cl *client, key opKey, i OpIndex) {
 	} else {
 		cl.open[key] = open
 	}
+	if !a.peek(i).hasToken {
+		return
+	}
 	for token, o := range cl.token {
 		if o == i {
 			delete(cl.token, token)
@@ -167,6 +198,8 @@ func (a *Appender) notification(ev *Event, cl *client) {
 		a.cancel(ev, cl)
 	case mcp.ProgressNote:
 		a.progress(ev, cl)
+	case mcp.TaskStatus, mcp.TasksNote:
+		a.taskMessage(ev, cl)
 	}
 }
 
@@ -179,25 +212,31 @@ func (a *Appender) cancel(ev *Event, cl *client) {
 		return
 	}
 	i := open[len(open)-1]
-	op := a.change(i)
-	ev.Op, ev.OpIndex = op, i
+	ev.Op, ev.OpIndex = a.change(i), i
+	a.giveUp(ev, ev.Op, i)
+}
+
+// giveUp marks an operation as cancelled by the frame of ev.
+func (a *Appender) giveUp(ev *Event, op *Operation, i OpIndex) {
+	cl := a.clients.list[op.client]
+	key := opKey{op.Client, op.ID}
 	op.cancel, op.Finish, op.State = ev.Index+1, ev.Frame.TS, Cancelled
 	a.sum.Calls.Pending--
 	a.sum.Calls.Cancelled++
 	a.close(cl, key, i)
-	cl.cancelled[key] = i
+	if len(cl.cancelled) < a.limits.Cancelled {
+		cl.cancelled[key] = i
+	}
 }
 
 func (a *Appender) progress(ev *Event, cl *client) {
-	token := wire.ParseID(wire.Get(ev.Msg.Params, "progressToken"))
-	i, ok := cl.token[token]
+	// Progress runs against the request.
+	key := tokenKey{ev.Rec.Direction == capture.S2C, wire.ParseID(wire.Get(ev.Msg.Params, "progressToken"))}
+	i, ok := cl.token[key]
 	if !ok {
 		return
 	}
 	op := a.change(i)
-	if op.Client != (ev.Rec.Direction == capture.S2C) {
-		return // progress runs against the request
-	}
 	op.Progress++
 	op.LastSign = ev.Frame.TS
 	ev.Op, ev.OpIndex = op, i

@@ -14,10 +14,11 @@ type Session struct {
 	Path   string // of the first segment of its log
 	Origin string // host that the log comes from, "" for this one
 
-	frames vector[Frame]
-	ops    vector[atomic.Pointer[Operation]]
-	names  *names
-	sum    atomic.Pointer[Summary]
+	frames  vector[Frame]
+	ops     vector[atomic.Pointer[Operation]]
+	elicits vector[atomic.Pointer[Elicitation]]
+	names   *names
+	sum     atomic.Pointer[Summary]
 }
 
 // Summary is what is known of a session as a whole. A published one never
@@ -32,6 +33,7 @@ type Summary struct {
 	Ended     bool // the log has its last line
 	End       capture.EndInfo
 	Clients   []ClientInfo
+	Listings  []Listing // the newest whole walk of each list method
 
 	Frames  [capture.End + 1]uint64 // lines by direction
 	Calls   Counts
@@ -83,22 +85,4 @@ func (s *Session) OpName(o *Operation) string { return *s.names.list.read(o.name
 // needs to read it again.
 func (s *Session) Ref(f *Frame) capture.Ref {
 	return capture.Ref{Segment: int(f.segment), Offset: f.Offset, Length: int(f.Length), Sub: int(f.sub)}
-}
-
-// Why says why an operation has no answer, "" when it has one.
-func (s *Session) Why(o *Operation) string {
-	switch {
-	case o.State == Cancelled:
-		return "cancelled by the side that asked"
-	case o.State != Pending:
-		return ""
-	}
-	sum := s.Summary()
-	if !sum.Ended {
-		if sum.Torn {
-			return "the capture was cut short"
-		}
-		return "no answer by the end of the capture"
-	}
-	return whyEnded(&sum.End)
 }

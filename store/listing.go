@@ -1,0 +1,105 @@
+package store
+
+import (
+	"slices"
+
+	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
+	"github.com/mcpsnoop/mcpsnoop/internal/wire"
+)
+
+// Definition is what one tool costs each time its listing is put before a
+// model, in bytes without white space between the tokens.
+type Definition struct {
+	Name        string
+	Frame       uint32 // index of the frame that defined it last
+	Bytes       int    // of the whole definition
+	Description int    // of its description
+	Schemas     int    // of inputSchema and outputSchema
+}
+
+// Listing is one walk over the pages of a list method, as one.
+type Listing struct {
+	Method   string
+	First    uint32 // index of the frame with the first page
+	Pages    int
+	Entries  int
+	Bytes    int  // of all entries without white space
+	Complete bool // the last page was seen, and none before it is missing
+	Tools    []Definition
+}
+
+// listMethods names the member of the result that holds the entries.
+var listMethods = map[string]string{
+	mcp.ToolsList: "tools", mcp.PromptsList: "prompts", mcp.ResourcesList: "resources", mcp.TemplatesList: "resourceTemplates",
+}
+
+// walk is a listing that is being paged through.
+type walk struct {
+	listing Listing
+	next    string // cursor that the next page will be asked for with
+	hasNext bool
+}
+
+// Listing returns the newest listing of a method that was walked to its last
+// page.
+func (s *Summary) Listing(method string) (Listing, bool) {
+	for i := len(s.Listings) - 1; i >= 0; i-- {
+		if s.Listings[i].Method == method {
+			return s.Listings[i], true
+		}
+	}
+	return Listing{}, false
+}
+
+// page adds one page to the walk that its request's cursor goes on with.
+func (a *Appender) page(ev *Event, cl *client) {
+	method := a.name(ev.Op.method)
+	member, ok := listMethods[method]
+	if !ok || ev.Frame.Kind != KindResult {
+		return
+	}
+	entries := wire.Get(ev.Msg.Result, member)
+	if wire.TypeOf(entries) != wire.Array {
+		return
+	}
+	w := cl.walks[method]
+	cursor, asked := a.cursors[ev.OpIndex]
+	delete(a.cursors, ev.OpIndex)
+	switch {
+	case !asked:
+		w = &walk{listing: Listing{Method: method, First: ev.Index, Complete: true}}
+	case w == nil || !w.hasNext || w.next != cursor:
+		w = &walk{listing: Listing{Method: method, First: ev.Index}} // pages before it were not seen
+	}
+	cl.walks[method] = w
+	l := &w.listing
+	l.Pages++
+	for e := wire.ElementsOf(entries); e.Next(); {
+		l.Entries++
+		n := wire.CompactLen(e.Value)
+		l.Bytes += n
+		if method == mcp.ToolsList && len(l.Tools) < a.limits.Tools {
+			l.Tools = append(l.Tools, define(e.Value, n, ev.Index, a.limits.NameBytes))
+		}
+	}
+	w.next, w.hasNext = wire.Text(wire.Get(ev.Msg.Result, "nextCursor"))
+	if w.hasNext {
+		return
+	}
+	a.listed(*l)
+}
+
+func define(v []byte, size int, frame uint32, nameBytes int) Definition {
+	name := wire.GetString(v, "name")
+	return Definition{
+		Name: name[:min(len(name), nameBytes)], Frame: frame, Bytes: size,
+		Description: wire.CompactLen(wire.Get(v, "description")),
+		Schemas:     wire.CompactLen(wire.Get(v, "inputSchema")) + wire.CompactLen(wire.Get(v, "outputSchema")),
+	}
+}
+
+// listed publishes a walk that came to its end, in place of the one before it.
+func (a *Appender) listed(l Listing) {
+	a.sum.Listings = slices.DeleteFunc(slices.Clone(a.sum.Listings), func(o Listing) bool { return o.Method == l.Method })
+	a.sum.Listings = append(a.sum.Listings, l)
+}
