@@ -24,7 +24,7 @@ BENCH     ?=
 # $(call need,TOOL,WHAT) succeeds when TOOL is there; else says what is skipped, and with CI=true ends the recipe.
 need = { command -v $(1) >/dev/null 2>&1 || { echo "missing: $(1): skipped: $(2)"; [ "$$CI" != true ] || exit 1; false; }; }
 
-.PHONY: help build demo test tools vet lint race cross cases e2e bench fuzz nightly fmt clean
+.PHONY: help build demo test tools servers vet lint race cross cases e2e bench fuzz nightly fmt clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,7 +36,7 @@ build: ## build bin/mcpsnoop
 demo: build ## a real client against a real server through the real shim
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN) demo; else $(BIN) demo --headless; fi
 
-test: build tools vet lint race cross cases e2e ## all tests, as far as this machine has what they need
+test: build tools servers vet lint race cross cases e2e ## all tests, as far as this machine has what they need
 	@echo "make test: passed"
 
 tools: ## what the tests use and this machine lacks
@@ -63,6 +63,11 @@ $(LINT):
 
 lint: $(LINT) ## golangci-lint, pinned, built on first use (about 90 s)
 	@$(call need,$(LINT),lint (it could not be built)) || exit 0; $(LINT) run ./...
+
+servers: testdata/npm/node_modules ## fetch the published MCP servers that tests put behind the shim
+
+testdata/npm/node_modules: testdata/npm/package-lock.json
+	@$(call need,npm,runs of published MCP servers behind the shim) || exit 0; cd testdata/npm && npm ci --omit=dev --no-fund --no-audit --loglevel=error && touch node_modules
 
 race: ## unit, property, script and architecture tests under the race detector
 	@if $(call need,gcc,the race detector); then CGO_ENABLED=1 $(GO) test -race -timeout 12m ./...; else $(GO) test -timeout 12m ./...; fi
