@@ -19,6 +19,9 @@ type Session struct {
 	elicits vector[atomic.Pointer[Elicitation]]
 	names   *names
 	sum     atomic.Pointer[Summary]
+
+	version atomic.Uint64
+	store   *atomic.Uint64 // version of the Store that the session is in; nil for none
 }
 
 // Summary is what is known of a session as a whole. A published one never
@@ -58,6 +61,9 @@ func (s *Summary) FrameTotal() uint64 {
 
 // Summary returns the newest summary; it is never nil.
 func (s *Session) Summary() *Summary { return s.sum.Load() }
+
+// Version changes with every publish that holds something new.
+func (s *Session) Version() uint64 { return s.version.Load() }
 
 // Len is the number of frames.
 func (s *Session) Len() uint32 { return s.frames.Len() }
