@@ -65,7 +65,11 @@ type Problem struct {
 // Error says where and what.
 func (p *Problem) Error() string {
 	s := p.Kind.String()
-	if p.Err != nil {
+	switch {
+	case p.Err == nil:
+	case p.Kind == NotJSON: // which is what Err says
+		s = p.Err.Error()
+	default:
 		s += ": " + p.Err.Error()
 	}
 	switch {
