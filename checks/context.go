@@ -1,0 +1,234 @@
+package checks
+
+import (
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
+	"github.com/mcpsnoop/mcpsnoop/internal/wire"
+	"github.com/mcpsnoop/mcpsnoop/store"
+)
+
+// ctx is what a rule sees: the frame, the message in it, and what was known
+// before it. It is valid during one call.
+type ctx struct {
+	e    *Engine
+	ev   *store.Event
+	rec  *capture.Record
+	cl   *client
+	x    *exchange // nil on stdio
+	req  *request  // the request itself; on a response the one it answers, nil when it answers none
+	rule *Rule
+
+	root   val
+	params val
+	result val
+	fail   val // the error member
+	meta   val // _meta of params or of result
+	item   val // what a narrower trigger is about: a block, a tool, a capabilities object
+	base   val // what paths are counted from; the zero val is root
+
+	method string // also on responses
+	mi     int    // its number in the catalogue, 0 when it is not known
+	tool   string // what is addressed
+	rev    Revisions
+	sure   bool // rev was stated or negotiated, not inferred
+
+	missing uint64           // frames missing before this one
+	problem *capture.Problem // the line that cannot be read
+	s       *store.Session   // at the end
+}
+
+func (c *ctx) c2s() bool   { return c.rec.Direction == capture.C2S }
+func (c *ctx) s2c() bool   { return c.rec.Direction == capture.S2C }
+func (c *ctx) stdio() bool { return c.rec.Transport == capture.Stdio }
+func (c *ctx) http() bool  { return c.rec.Transport == capture.HTTP }
+
+// facts are what the recorder wrote down of HTTP; never nil.
+func (c *ctx) facts() *capture.HTTPFacts {
+	if c.rec.HTTP != nil {
+		return c.rec.HTTP
+	}
+	return &noFacts
+}
+
+var noFacts capture.HTTPFacts
+
+// run calls the rules of one occasion that can apply.
+func (c *ctx) run(t trigger) {
+	var on Transports
+	switch {
+	case c.rec == nil:
+		on = 0
+	case c.stdio():
+		on = OnStdio
+	case c.http():
+		on = OnHTTP
+	}
+	for _, r := range c.e.cat.runs[triggerIndex(t)][c.mi] {
+		if (t == onEnd || c.rev&^r.Revisions == 0) && on&^r.Transports == 0 && !c.e.ignored(r) {
+			c.rule = r
+			r.check(c)
+		}
+	}
+	c.rule = nil
+}
+
+func triggerIndex(t trigger) int {
+	i := 0
+	for t > 1 {
+		t >>= 1
+		i++
+	}
+	return i
+}
+
+// hit reports that the rule is broken at v, a value of the message.
+func (c *ctx) hit(v val, format string, args ...any) {
+	base := c.base
+	if !base.ok() {
+		base = c.root
+	}
+	path := ""
+	if v.ok() && base.ok() {
+		path = v.path(base)
+	}
+	c.hitAt(path, format, args...)
+}
+
+// hitAt reports that the rule is broken at a path.
+func (c *ctx) hitAt(path, format string, args ...any) {
+	name := c.tool
+	if name == "" {
+		name = c.method
+	}
+	f := c.e.found.find(subject{c.rule, name, path})
+	if f.Count == 0 {
+		c.fill(f)
+		f.Path = clip(path, maxSubjectLen)
+		f.Message = message(format, args...)
+	}
+	c.count(f, 1)
+}
+
+// count adds n to a finding.
+func (c *ctx) count(f *Finding, n int) {
+	frame, ok := uint32(0), false
+	if c.ev != nil && c.ev.Frame != nil {
+		frame, ok = c.ev.Index, true
+	}
+	f.add(frame, ok)
+	f.Count += n - 1
+}
+
+// pos is where a finding stands when it is not the frame at hand.
+type pos struct {
+	seq          uint64
+	line         int
+	frame        uint32
+	op           store.OpIndex
+	hasOp        bool
+	id           string
+	method, tool string
+}
+
+// pos is where the frame at hand stands.
+func (c *ctx) pos() pos {
+	return pos{
+		seq: c.rec.Seq, line: c.ev.Item.Line, frame: c.ev.Index, op: c.ev.OpIndex, hasOp: c.ev.Op != nil,
+		id: string(c.ev.Msg.ID), method: c.method, tool: c.tool,
+	}
+}
+
+// hitPos reports that the rule was broken on another frame.
+func (c *ctx) hitPos(p pos, path, format string, args ...any) *Finding {
+	name := p.tool
+	if name == "" {
+		name = p.method
+	}
+	f := c.e.found.find(subject{c.rule, name, path})
+	if f.Count == 0 {
+		f.Seq, f.Line, f.Frame, f.HasFrame, f.Op, f.HasOp = p.seq, p.line, p.frame, true, p.op, p.hasOp
+		f.ID, f.Method, f.Tool = clip(p.id, maxSubjectLen), clip(p.method, maxSubjectLen), clip(p.tool, maxSubjectLen)
+		f.Path, f.Message = clip(path, maxSubjectLen), message(format, args...)
+	}
+	f.add(p.frame, true)
+	return f
+}
+
+// fill says where a finding stands.
+func (c *ctx) fill(f *Finding) {
+	f.Method, f.Tool = clip(c.method, maxSubjectLen), clip(c.tool, maxSubjectLen)
+	if c.rule.Revisions != AnyRev && !c.sure && f.Signal == Invalid {
+		f.Signal, f.Level = Warn, Should // the revision is a guess
+	}
+	if c.ev == nil {
+		return
+	}
+	f.Seq, f.Line = c.rec.Seq, c.ev.Item.Line
+	if c.ev.Frame != nil {
+		f.Frame, f.HasFrame = c.ev.Index, true
+	}
+	if c.ev.Op != nil {
+		f.Op, f.HasOp = c.ev.OpIndex, true
+	}
+	if c.ev.Msg.ID != "" {
+		f.ID = clip(string(c.ev.Msg.ID), maxSubjectLen)
+	} else if c.req != nil {
+		f.ID = clip(string(c.req.id), maxSubjectLen)
+	}
+}
+
+// about names the call for a message: the method and what it addresses.
+func (c *ctx) about() string { return about(c.method, c.tool) }
+
+func about(method, tool string) string {
+	switch {
+	case method == "":
+		return "message"
+	case tool == "":
+		return clip(method, maxSubjectLen)
+	}
+	return clip(method, maxSubjectLen) + " " + clip(tool, maxSubjectLen)
+}
+
+// read fills in the members of the message.
+func (c *ctx) read() {
+	c.params, c.result, c.fail = c.root.get("params"), c.root.get("result"), c.root.get("error")
+	c.meta = c.params.get("_meta")
+	if !c.meta.ok() {
+		c.meta = c.result.get("_meta")
+	}
+	if m := c.ev.Msg.Method; m != nil {
+		c.name(m)
+	}
+}
+
+// name sets the method.
+func (c *ctx) name(m []byte) {
+	if i := c.e.cat.method[string(m)]; i > 0 {
+		c.mi, c.method = i, mcp.Methods()[i-1].Name
+		return
+	}
+	c.mi, c.method = 0, c.e.intern(m)
+}
+
+// target is what a request addresses.
+func (c *ctx) target() string {
+	if c.mi == 0 || !c.params.isObject() {
+		return ""
+	}
+	if t := mcp.Methods()[c.mi-1].Target; t != "" {
+		if v := c.params.get(t); v.isString() {
+			return c.e.intern([]byte(v.str()))
+		}
+	}
+	return ""
+}
+
+// clientAsks reports whether the frame is a request of the client or the
+// answer to one.
+func (c *ctx) clientAsks() bool {
+	if c.ev.Msg.Kind == wire.Request {
+		return c.c2s()
+	}
+	return c.s2c()
+}

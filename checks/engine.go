@@ -1,0 +1,330 @@
+package checks
+
+import (
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
+	"github.com/mcpsnoop/mcpsnoop/internal/wire"
+	"github.com/mcpsnoop/mcpsnoop/store"
+)
+
+// Options say what an Engine looks for.
+type Options struct {
+	Ignore []string // ids of rules that are not run
+	Client string   // a client whose documented limits count for the signal schema, or ""
+
+	// WriterGone says that nobody writes the log any more: when it has no last
+	// line, that is a finding.
+	WriterGone bool
+}
+
+// Engine judges one session. It is the observer of the session's appender;
+// after the last record Finish adds what only the end can tell. One goroutine
+// uses it.
+type Engine struct {
+	opts Options
+	skip map[*Rule]bool
+	cat  *catalogue
+
+	log       logState
+	clients   []*client
+	open      map[store.OpIndex]*request
+	exchanges map[uint64]*exchange
+	order     []uint64 // of exchanges, oldest first
+	guess     *exchange
+	names     map[string]string
+	frag      fragments
+	batch     batchState
+	stale     []store.OpIndex // cancelled operations, oldest first
+
+	heaviest most[int64] // the largest result
+	attempts most[int]   // of one authorization ladder
+
+	found findings
+	tree  tree
+	c     ctx
+	done  bool
+}
+
+var _ store.Observer = (*Engine)(nil)
+
+// NewEngine makes the engine for one session.
+func NewEngine(o Options) *Engine {
+	e := &Engine{
+		opts: o, cat: theCatalogue(), skip: map[*Rule]bool{},
+		open: map[store.OpIndex]*request{}, exchanges: map[uint64]*exchange{}, names: map[string]string{},
+	}
+	for _, id := range o.Ignore {
+		if r := e.cat.byID[id]; r != nil {
+			e.skip[r] = true
+		}
+	}
+	return e
+}
+
+func (e *Engine) ignored(r *Rule) bool { return len(e.skip) > 0 && e.skip[r] }
+
+// Findings lists what was found so far, in the order of the log. The list is
+// the caller's, the findings are not to be changed, and later records may
+// raise their counts.
+func (e *Engine) Findings() []*Finding { return e.found.sorted() }
+
+// Observe judges one record.
+func (e *Engine) Observe(ev *store.Event) {
+	c := &e.c
+	*c = ctx{e: e, ev: ev, rec: ev.Rec, rev: AnyRev}
+	e.gaps(c)
+	switch ev.Rec.Direction {
+	case capture.Meta:
+		e.meta(ev)
+		return
+	case capture.C2S, capture.S2C:
+	case capture.Stderr, capture.End, capture.DirUnknown:
+		return
+	}
+	c.cl, c.x = e.client(ev.Client), e.exchange(ev.Rec)
+	if ev.Rec.Raw != nil && !ev.Rec.Truncated && e.tree.parse(ev.Rec.Raw) {
+		c.root = e.tree.root()
+	}
+	c.read()
+	if ev.Op != nil {
+		c.req = e.open[ev.OpIndex]
+	}
+	c.revise()
+	if ev.Msg.Kind == wire.Request {
+		c.req = c.newRequest()
+		c.tool = c.req.tool
+	} else if c.req != nil && c.isAnswer() {
+		c.method, c.mi, c.tool = c.req.method, c.req.mi, c.req.tool
+	}
+	if ev.Rec.Truncated {
+		c.run(onCut)
+	}
+	c.judge()
+	c.learn()
+}
+
+// gaps keeps the numbers of the log.
+func (e *Engine) gaps(c *ctx) {
+	seq := c.rec.Seq
+	if e.log.lastSeq > 0 && seq > e.log.lastSeq+1 {
+		c.missing = seq - e.log.lastSeq - 1
+		e.log.lossy = true
+		c.run(onGap)
+	}
+	e.log.lastSeq = max(e.log.lastSeq, seq)
+	e.log.lastTS = max(e.log.lastTS, c.rec.TS.UnixNano())
+}
+
+// meta takes the first line of the log.
+func (e *Engine) meta(ev *store.Event) {
+	info := capture.ParseMeta(ev.Rec.Raw)
+	if info.Segment <= 1 && e.log.lastSeq == ev.Rec.Seq && len(e.clients) == 0 {
+		e.log.meta = true
+	}
+	e.log.target = info.Target
+	e.log.filtered = e.log.filtered || info.Filter != ""
+}
+
+// Finish judges what only the end of the log can tell: what has no answer and
+// which lines could not be read. It is called once, after the appender has
+// published everything.
+func (e *Engine) Finish(s *store.Session) {
+	if e.done {
+		return
+	}
+	e.done = true
+	c := &e.c
+	*c = ctx{e: e, rev: AnyRev, s: s}
+	c.endFragment()
+	problems := s.Summary().Problems
+	for i := range problems {
+		c.problem = &problems[i]
+		c.run(onProblem)
+	}
+	c.problem = nil
+	c.run(onEnd)
+}
+
+// isAnswer reports whether the message is a response.
+func (c *ctx) isAnswer() bool {
+	return c.ev.Msg.Kind == wire.Result || c.ev.Msg.Kind == wire.Error
+}
+
+// isMessage reports whether the frame is to be judged as a JSON-RPC message:
+// not a document of the authorization server, and not the body of an HTTP
+// error, which need not be one.
+func (c *ctx) isMessage() bool {
+	if c.ev.Frame.Kind == store.KindBody || c.facts().Doc != "" {
+		return false
+	}
+	return c.rec.Status < 400 || c.root.get("jsonrpc").ok()
+}
+
+// judge runs the rules of the frame.
+func (c *ctx) judge() {
+	if c.http() {
+		c.judgeHTTP()
+	}
+	if c.stdio() && c.fragment() {
+		return
+	}
+	switch {
+	case c.hasBytes():
+		c.run(onBytes)
+	case c.rec.HasText && !c.rec.Truncated:
+		c.run(onText)
+	case c.root.ok() && c.facts().Doc == "":
+		c.run(onJSON)
+		if c.root.isObject() && c.isMessage() {
+			c.judgeMessage()
+		}
+	case c.isAnswer(): // a cut copy: only who and what is known
+		c.run(onOutcome)
+	}
+}
+
+func (c *ctx) judgeMessage() {
+	c.run(onMessage)
+	switch c.ev.Msg.Kind {
+	case wire.Request:
+		c.run(onRequest)
+	case wire.Notification:
+		c.run(onNotification)
+	case wire.Result:
+		c.run(onResult)
+	case wire.Error:
+		c.run(onError)
+	case wire.Other:
+	}
+	if c.isAnswer() {
+		c.run(onOutcome)
+	}
+}
+
+func (c *ctx) judgeHTTP() {
+	if c.c2s() {
+		c.run(onHTTPRequest)
+		return
+	}
+	if c.rec.Status > 0 {
+		c.run(onHTTPResponse)
+	}
+	if c.facts().SSE != nil {
+		c.run(onEvent)
+	}
+	if c.facts().End != "" {
+		c.run(onStreamEnd)
+	}
+}
+
+// newRequest makes what is remembered of the request in the frame.
+func (c *ctx) newRequest() *request {
+	return &request{
+		op: c.ev.OpIndex, frame: c.ev.Index, seq: c.rec.Seq, ts: c.ev.Frame.TS, id: c.ev.Msg.ID, client: c.c2s(),
+		method: c.method, mi: c.mi, tool: c.target(), rev: c.rev, sure: c.sure, x: c.x, cut: c.rec.Truncated,
+		cl: c.cl, batch: c.rec.Batch,
+	}
+}
+
+// learn takes the frame into what is known.
+func (c *ctx) learn() {
+	cl := c.cl
+	cl.said[dirIndex(c.c2s())] = true
+	switch c.ev.Msg.Kind {
+	case wire.Request:
+		c.learnRequest()
+	case wire.Notification:
+		if c.x != nil && c.c2s() {
+			c.x.notes++
+			c.x.calls = true
+		}
+		c.learnCancel()
+	case wire.Result, wire.Error:
+		if c.x != nil && c.c2s() {
+			c.x.notes++
+			c.x.answers = true
+		}
+		if c.req != nil && c.ev.Op != nil {
+			c.learnAnswer()
+		}
+	case wire.Other:
+	}
+	if c.x != nil {
+		c.learnExchange()
+	}
+	c.e.batch = batchState{c.rec.Batch, c.rec.Direction, c.ev.Frame.TS, c.rec.Exchange}
+}
+
+// learnCancel notes that a request was given up. It is kept for the answer
+// that may still come, but not for ever.
+func (c *ctx) learnCancel() {
+	if c.method != mcp.CancelledNote || c.req == nil {
+		return
+	}
+	c.req.cancelled = true
+	e := c.e
+	if e.stale = append(e.stale, c.ev.OpIndex); len(e.stale) > maxCancelled {
+		delete(e.open, e.stale[0])
+		e.stale = e.stale[1:]
+	}
+}
+
+func (c *ctx) learnRequest() {
+	r := c.req
+	if c.method == mcp.Initialize && c.c2s() {
+		c.cl.legacy = true
+		c.cl.ids = [2]idSet{} // a new session of the protocol
+	}
+	if c.rev == R5 && c.sure && c.c2s() {
+		c.cl.modern = true
+	}
+	if c.x != nil && r.client {
+		c.x.reqs = append(c.x.reqs, r)
+	}
+	if c.ev.Op != nil && len(c.e.open) < maxOpen {
+		c.e.open[c.ev.OpIndex] = r
+	}
+}
+
+func (c *ctx) learnAnswer() {
+	delete(c.e.open, c.ev.OpIndex)
+	if c.result.ok() && mcp.AsksForInput(c.method) {
+		c.e.heaviest.see(int64(len(c.result.raw())), func() string { return c.about() + " (id " + string(c.req.id) + ")" })
+	}
+	c.cl.ids[dirIndex(c.req.client)].add(c.req.id)
+	if c.method == mcp.Initialize && c.result.ok() && c.rev.within(Legacy) && c.rev != Legacy {
+		c.cl.negotiated = c.rev
+	}
+}
+
+func (c *ctx) learnExchange() {
+	x := c.x
+	if c.c2s() {
+		if c.facts().Method != "" {
+			x.verb = c.facts().Method
+		}
+		x.resumed = x.resumed || c.facts().LastEventID != ""
+		if x.rev == 0 || x.rev == AnyRev {
+			x.rev, x.sure = c.rev, c.sure
+			if r := c.ofHeader(); r != 0 {
+				x.rev, x.sure = r, true
+			}
+		}
+		return
+	}
+	if c.rec.Status > 0 {
+		x.status = c.rec.Status
+	}
+}
+
+// intern keeps one copy of the names that repeat.
+func (e *Engine) intern(s []byte) string {
+	if n, ok := e.names[string(s)]; ok {
+		return n
+	}
+	n := string(s)
+	if len(e.names) < maxTools && len(n) <= maxSubjectLen {
+		e.names[n] = n
+	}
+	return n
+}

@@ -1,0 +1,111 @@
+package checks
+
+import (
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
+	"github.com/mcpsnoop/mcpsnoop/internal/wire"
+)
+
+// The revision is a property of the frame, not of the connection: one process
+// or endpoint may serve several at once (2026-07-28, basic/versioning). What
+// is not known stays a set, and only rules that hold in all of it are run.
+
+// revise works out the revision of the frame.
+func (c *ctx) revise() {
+	switch c.ev.Msg.Kind {
+	case wire.Request:
+		c.rev, c.sure = c.ofRequest()
+	case wire.Result, wire.Error:
+		c.rev, c.sure = c.ofResponse()
+	case wire.Notification, wire.Other:
+		c.rev, c.sure = c.ofNotification()
+	}
+}
+
+func (c *ctx) ofRequest() (Revisions, bool) {
+	if c.c2s() {
+		if v := c.meta.get(mcp.MetaVersion); v.isString() {
+			return R5, mcp.Revision(v.str()).Known()
+		}
+		if c.meta.get(mcp.MetaClientCaps).ok() {
+			return R5, true
+		}
+		if r := c.ofHeader(); r != 0 {
+			return r, true
+		}
+	} else if c.x != nil && c.x.rev != 0 && !c.x.guessed {
+		return c.x.rev, c.x.sure
+	}
+	if c.method == mcp.Initialize {
+		return Legacy, true
+	}
+	return c.ofClient()
+}
+
+// ofHeader is what MCP-Protocol-Version says, 0 when it says nothing.
+func (c *ctx) ofHeader() Revisions {
+	if v := mcp.Revision(c.rec.MCPProtocolVersion); v.Known() {
+		return revisionsOf(v)
+	}
+	return 0
+}
+
+// ofClient is what is known of the client session.
+func (c *ctx) ofClient() (Revisions, bool) {
+	cl := c.cl
+	switch {
+	case cl.negotiated != 0 && !(cl.modern && c.s2c()):
+		return cl.negotiated, true
+	case cl.legacy && !cl.modern:
+		return Legacy, true
+	case cl.modern && !cl.legacy:
+		return R5, false
+	case c.rec.Transport == capture.HTTP && c.rec.MCPSession != "" && !cl.modern:
+		return Sessions, false
+	}
+	return AnyRev, false
+}
+
+func (c *ctx) ofResponse() (Revisions, bool) {
+	if c.req == nil {
+		if c.c2s() {
+			if r := c.ofHeader(); r != 0 {
+				return r, true
+			}
+		}
+		return c.ofClient()
+	}
+	if c.req.method == mcp.Initialize && c.result.ok() {
+		if v := mcp.Revision(c.result.get("protocolVersion").str()); v.Known() && !v.Modern() {
+			return revisionsOf(v), true
+		}
+	}
+	return c.req.rev, c.req.sure
+}
+
+func (c *ctx) ofNotification() (Revisions, bool) {
+	if c.c2s() {
+		if r := c.ofHeader(); r != 0 {
+			return r, true
+		}
+		if c.method == mcp.Initialized {
+			if c.cl.negotiated != 0 {
+				return c.cl.negotiated, true
+			}
+			return Legacy, true
+		}
+		return c.ofClient()
+	}
+	if c.meta.get(mcp.MetaSubscription).ok() {
+		return R5, true
+	}
+	if c.x != nil && c.x.rev != 0 && !c.x.guessed {
+		return c.x.rev, c.x.sure
+	}
+	if c.ev.Op != nil {
+		if r := c.e.open[c.ev.OpIndex]; r != nil {
+			return r.rev, r.sure
+		}
+	}
+	return c.ofClient()
+}
