@@ -34,13 +34,14 @@ const lineBreaks = "\r\n"
 // text, else bytes. Several records are emitted for a batch (JSON-RPC 2.0,
 // section 6), one for anything else.
 func (w *recording) frame(rec *Record, b []byte, size int64, flow bool) {
-	rec.Truncated = size > int64(len(b))
-	if rec.Truncated {
-		rec.Size = size
+	if size > int64(len(b)) {
+		rec.Truncated, rec.Size = true, size
+	}
+	if rec.Truncated { // by how much is not always known
 		w.emitText(rec, wholeRunes(b))
 		return
 	}
-	if wire.Check(b) != nil {
+	if wire.Check(b) != nil || unfinished(rec) {
 		w.emitText(rec, b)
 		return
 	}
@@ -55,6 +56,11 @@ func (w *recording) frame(rec *Record, b []byte, size int64, flow bool) {
 	}
 	w.emitJSON(rec, b)
 }
+
+// unfinished reports whether a frame is what an event stream left open when it
+// ended: no client takes that for a message (HTML, section 9.2.6), so it must
+// not be read as one here.
+func unfinished(rec *Record) bool { return rec.HTTP != nil && rec.HTTP.End != "" }
 
 // reflow replaces line breaks by spaces in place. Inside strings JSON allows
 // none, so every one of them stands between tokens.
