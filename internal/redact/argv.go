@@ -55,7 +55,7 @@ func (e *Engine) arg(a string) string {
 
 // remember looks for a value elsewhere from now on, if it is worth it.
 func (e *Engine) remember(v string) {
-	for _, s := range append(derived(v), v) {
+	for _, s := range append(derived(v, false), v) {
 		if worthy(s) {
 			e.mem.add(s, e.Mark(s))
 		}

@@ -53,6 +53,9 @@ func decode(buf, s []byte) []byte {
 	if k < 0 {
 		return s
 	}
+	if cap(buf) < len(s) {
+		buf = make([]byte, 0, len(s))
+	}
 	out := append(buf[:0], s[:k]...)
 	for i := k; i < len(s); {
 		if s[i] != '\\' {

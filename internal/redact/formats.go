@@ -123,7 +123,9 @@ func jwtEnd(t []byte, i int) int {
 		if parts < 2 && j-from < 8 && (parts == 0 || j-from < 2) {
 			break
 		}
-		end = j
+		if parts < 3 || j > from {
+			end = j
+		}
 		if j >= len(t) || t[j] != '.' {
 			parts++
 			break

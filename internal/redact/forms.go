@@ -172,24 +172,24 @@ func writeHex(b *strings.Builder, r rune) {
 	}
 }
 
-// derived returns values that a found one holds: without percent escapes, up
-// to what may have been written behind it, the values of cookies.
-func derived(v string) []string {
+// derived returns values that a found one holds: without percent escapes, the
+// values of cookies, and of one that no quotes bound, what stands before a
+// separator.
+func derived(v string, bare bool) []string {
 	var out []string
 	if strings.IndexByte(v, '%') >= 0 {
 		if u, err := url.QueryUnescape(v); err == nil && u != v {
 			out = append(out, u)
 		}
 	}
-	if strings.IndexByte(v, ' ') < 0 {
-		if k := strings.IndexAny(v, `\,;&|)]}`); k > 0 {
-			out = append(out, v[:k])
-		}
-		return out
+	if k := strings.IndexAny(v, `\,;&|)]}`); bare && k > 0 && strings.IndexByte(v, ' ') < 0 {
+		return append(out, v[:k])
 	}
-	for pair := range strings.SplitSeq(v, "; ") {
-		if _, value, ok := strings.Cut(pair, "="); ok && strings.IndexByte(value, ' ') < 0 {
-			out = append(out, value)
+	if strings.Contains(v, "; ") {
+		for pair := range strings.SplitSeq(v, "; ") {
+			if _, value, ok := strings.Cut(pair, "="); ok && strings.IndexByte(value, ' ') < 0 {
+				out = append(out, value)
+			}
 		}
 	}
 	return out

@@ -46,17 +46,18 @@ func (s *scan) key(i, j int) int {
 	if end <= start {
 		return j
 	}
-	s.found(span{start: start, end: end, kind: "key"})
+	bare := t[start-1] != '"' && t[start-1] != '\'' && t[start-1] != '`'
+	s.found(span{start: start, end: end, kind: "key", bare: bare})
 	return end
 }
 
 // kind classifies the name t[i:j]. "API key" is one name.
 func (s *scan) kind(i, j int) keyKind {
-	if kind := s.keys.kind(s.t[i:j]); kind != 0 {
+	if kind := s.w.kind(s.t[i:j]); kind != 0 {
 		return kind
 	}
 	if j-i <= 5 && s.prevEnd > 0 && s.prevEnd == i-1 && s.t[s.prevEnd] == ' ' {
-		return s.keys.kind(s.t[s.prevStart:j])
+		return s.w.kind(s.t[s.prevStart:j])
 	}
 	return 0
 }

@@ -27,7 +27,8 @@ type memory struct {
 
 	mu      sync.RWMutex
 	slots   []known
-	next    int // the slot that is written next
+	next    int    // the slot that is written next
+	gen     uint64 // goes up with each value
 	byText  map[string]int
 	buckets map[uint64][]needle
 	filter  []uint64 // a bit for each hash of a key in buckets, stale ones included
@@ -68,6 +69,7 @@ func (m *memory) add(text, mark string) {
 		m.byText, m.buckets = map[string]int{}, map[uint64][]needle{}
 		m.filter = make([]uint64, 1<<filterBits/64)
 	}
+	m.gen++
 	if len(m.slots) < MaxRemembered {
 		m.slots = append(m.slots, known{})
 	} else {
@@ -139,7 +141,7 @@ func (m *memory) search(t []byte, found func(span) bool) {
 		return
 	}
 	filter := m.filter
-	done := 0 // end of the last match
+	var last span
 	for i := 0; i <= len(t)-keyLen; i++ {
 		var key uint64
 		if i+8 <= len(t) {
@@ -151,37 +153,53 @@ func (m *memory) search(t []byte, found func(span) bool) {
 		if filter[h/64]>>(h%64)&1 == 0 {
 			continue
 		}
-		if s, ok := m.match(t, i, done, key); ok {
-			found(s)
-			done = s.end
-			i = max(i, s.end-1)
+		s, ok := m.match(t, i, key)
+		if ok && s.open {
+			i = max(i, s.end-1) // it reaches to the end of the word: once is enough
+		}
+		switch {
+		case !ok:
+		case s.start >= last.end:
+			found(last)
+			last = s
+		case s.start <= last.start && s.end >= last.end: // one value holds another
+			last = s
+		case s.end > last.end:
+			last.end, last.mark = s.end, ""
 		}
 	}
+	found(last)
 }
 
-// match compares the forms whose key stands at t[i].
-func (m *memory) match(t []byte, i, from int, key uint64) (span, bool) {
+// match compares the forms whose key stands at t[i] and gives the longest.
+func (m *memory) match(t []byte, i int, key uint64) (best span, ok bool) {
 	for _, n := range m.buckets[key] {
 		start := i - n.anchor
 		end := start + len(n.text)
-		if start < from || end > len(t) || string(t[start:end]) != n.text {
+		if start < 0 || end > len(t) || end-start <= best.end-best.start || string(t[start:end]) != n.text {
 			continue
 		}
 		if n.bound && (start > 0 && isAlnum(t[start-1]) || end < len(t) && isAlnum(t[end])) {
 			continue
 		}
-		if n.open {
-			for end < len(t) && t[end] > ' ' && t[end] != '"' && t[end] != '\'' && t[end] != '\\' && t[end] != '<' {
-				end++
-			}
-		}
-		if n.left && start > from && isBase64(t[start-1]) {
-			start--
-		}
-		if n.right && end < len(t) && isBase64(t[end]) {
+		best, ok = n.widen(t, start, end), true
+	}
+	return best, ok
+}
+
+// widen takes what belongs to the value around a match: the rest of a long
+// one, the base64 digits that hold some of its bits.
+func (n *needle) widen(t []byte, start, end int) span {
+	if n.open {
+		for end < len(t) && t[end] > ' ' && t[end] != '"' && t[end] != '\'' && t[end] != '\\' && t[end] != '<' {
 			end++
 		}
-		return span{start: start, end: end, kind: "known-value", mark: n.mark}, true
 	}
-	return span{}, false
+	if n.left && start > 0 && isBase64(t[start-1]) {
+		start--
+	}
+	if n.right && end < len(t) && isBase64(t[end]) {
+		end++
+	}
+	return span{start: start, end: end, kind: "known-value", mark: n.mark, open: n.open}
 }

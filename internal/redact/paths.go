@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -240,8 +241,17 @@ func (r *pathRun) filter(s *spec.FilterSelector, start int) bool {
 	return s.Eval(decodeJSON(r.b[start:end]), r.root)
 }
 
+// decodeJSON decodes for filters: numbers as float64, and where one does not
+// fit in it, all as they are written.
 func decodeJSON(b []byte) any {
 	var v any
-	_ = json.Unmarshal(b, &v) // b is JSON already; a number beyond float64 leaves nil
+	if json.Unmarshal(b, &v) == nil {
+		return v
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return nil
+	}
 	return v
 }

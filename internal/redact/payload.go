@@ -124,12 +124,15 @@ func (e *Engine) begin(r *rules) *walker {
 		w = new(walker)
 	}
 	w.e, w.rules = e, r
+	if w.names.rules != r {
+		w.names = names{rules: r}
+	}
 	e.mem.mu.RLock()
 	return w
 }
 
 // maxSpare is the largest buffer a walker keeps between runs.
-const maxSpare = 1 << 20
+const maxSpare = 2 << 20
 
 // end gives back what begin took.
 func (e *Engine) end(w *walker) {

@@ -23,6 +23,8 @@ type span struct {
 	start, end int
 	kind       string
 	mark       string // set when the value is known under another form
+	bare       bool   // no quotes say where the value ends
+	open       bool   // it was widened to the end of a word
 }
 
 // find returns what the rules want replaced in the text t, in order and
@@ -32,14 +34,15 @@ type span struct {
 func (w *walker) find(t []byte, open rule) []span {
 	w.spans = w.spans[:0]
 	seen := t
-	if bytes.Contains(t, []byte(markOpen)) {
+	has := classesOf(t)
+	if has&hasBracket != 0 && bytes.Contains(t, []byte(markOpen)) {
 		w.masked = append(w.masked[:0], t...)
 		seen = w.masked
 		cover(seen)
 	}
 	for range 8 {
 		from := len(w.spans)
-		w.search(t, seen, open)
+		w.search(t, seen, open, has)
 		fresh := w.spans[from:]
 		if len(fresh) == 0 {
 			break
@@ -58,7 +61,7 @@ func (w *walker) find(t []byte, open rule) []span {
 
 // search makes one run of all rules over the text seen, in which replaced
 // places are covered; t is the text without cover.
-func (w *walker) search(t, seen []byte, open rule) {
+func (w *walker) search(t, seen []byte, open rule, has class) {
 	add := func(s span) bool {
 		if s.start >= s.end || covered(seen[s.start:s.end]) {
 			return false
@@ -78,26 +81,51 @@ func (w *walker) search(t, seen []byte, open rule) {
 			}
 		}
 	}
-	if open&byFormat != 0 && w.rules.formats {
+	if open&byFormat != 0 && w.rules.formats && has&hasHyphen != 0 && len(t) > len(pemBegin) {
 		pemBlocks(seen, func(start, end int) {
 			if add(span{start: start, end: end, kind: "private-key"}) {
 				w.learn(t[start:end])
 			}
 		})
 	}
+	if has == 0 && len(t) < shortestFormat {
+		return
+	}
 	s := scan{
-		t: seen, keys: &w.rules.keys, lenient: w.leaks != nil,
+		t: seen, w: w, lenient: w.leaks != nil,
 		formats: open&byFormat != 0 && w.rules.formats,
 		byKeys:  open&byKey != 0 && w.rules.keys.active(),
 		found: func(f span) {
 			if add(f) {
-				w.learnSpan(t[f.start:f.end], f.kind)
+				w.learnSpan(t[f.start:f.end], f.kind, f.bare)
 			}
 		},
 	}
 	if s.formats || s.byKeys {
 		s.run()
 	}
+}
+
+// class says which of the characters that rules need stand in a text.
+type class uint8
+
+const (
+	hasBracket class = 1 << iota
+	hasHyphen
+	hasSeparator
+)
+
+// shortestFormat is the length from which a text without separators and
+// hyphens may hold a credential.
+const shortestFormat = 12
+
+var classOf = [256]class{'[': hasBracket, '-': hasHyphen, ':': hasSeparator, '=': hasSeparator, '>': hasSeparator}
+
+func classesOf(t []byte) (has class) {
+	for _, c := range t {
+		has |= classOf[c]
+	}
+	return has
 }
 
 // union sorts spans and joins those that overlap. Of joined ones the widest
@@ -132,7 +160,7 @@ func union(s []span) []span {
 // scan is one pass over a text from word to word.
 type scan struct {
 	t       []byte
-	keys    *keySet
+	w       *walker // for its names
 	formats bool
 	byKeys  bool
 	lenient bool // for Leaks: an object behind a key is looked into and not reported
@@ -174,11 +202,13 @@ var wordByte = func() (m [256]bool) {
 func (s *scan) word(i, j int) int {
 	t := s.t
 	if s.formats {
-		if kind, start, end := matchFormat(t, i); end > 0 {
-			s.found(span{start: start, end: end, kind: kind})
-			return end
+		if j-i >= 8 || j < len(t) && t[j] == '.' {
+			if kind, start, end := matchFormat(t, i); end > 0 {
+				s.found(span{start: start, end: end, kind: kind})
+				return end
+			}
 		}
-		if j-i <= 6 && j < len(t) && t[j] == ' ' && schemeWord(t[i:j]) {
+		if j-i <= 6 && j < len(t) && t[j] == ' ' && t[i]|0x20 == 'b' {
 			if start, end := schemeCredential(t, t[i:j], j); end > 0 {
 				s.found(span{start: start, end: end, kind: "authorization"})
 				return end
@@ -191,7 +221,7 @@ func (s *scan) word(i, j int) int {
 			}
 		}
 	}
-	if !s.byKeys {
+	if !s.byKeys || j+1 < len(t) && t[j] == ' ' && wordByte[t[j+1]] && t[i] != '-' { // a sentence goes on
 		return j
 	}
 	return s.key(i, j)

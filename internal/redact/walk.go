@@ -18,6 +18,7 @@ type walker struct {
 	hits  *Hits
 	leaks *[]Leak // set for Leaks: an object behind a key is looked into
 
+	names   names
 	spans   []span
 	masked  []byte
 	learned []string
@@ -125,7 +126,7 @@ func (w *walker) name(b []byte, start, end, depth int) place {
 	if p.pair == pairValue && f.pair != 0 {
 		p.key |= f.pair
 	}
-	if f.zone == zoneSchema || f.zone == zoneNames || len(text) < 3 {
+	if f.zone == zoneSchema || f.zone == zoneNames || len(text) == 0 || w.clean(text) {
 		return p
 	}
 	open := byName
@@ -134,6 +135,8 @@ func (w *walker) name(b []byte, start, end, depth int) place {
 	}
 	if spans := w.find(text, open); len(spans) > 0 {
 		w.replace(l, s, start+1, text, spans)
+	} else if open == byName {
+		w.setClean(text)
 	}
 	return p
 }
@@ -186,7 +189,7 @@ func (w *walker) str(b []byte, at extent, p place, forced bool, depth int) {
 		l.buf = text
 	}
 	if p.pair == pairName && len(l.stack) > 0 {
-		w.pair(l, b, w.rules.keys.kind(text))
+		w.pair(l, b, w.kind(text))
 	}
 	if forced || p.key != 0 {
 		w.keyed(l, s, at.start+1, text, p.key)
@@ -232,7 +235,7 @@ func (w *walker) keyed(l *level, s []byte, base int, text []byte, kind keyKind) 
 	if markLen(text[k:]) == len(text)-k {
 		return
 	}
-	w.learnSpan(text[k:], "key")
+	w.learnSpan(text[k:], "key", false)
 	w.hit(text)
 	w.replace(l, s, base, text, []span{{start: k, end: len(text), kind: "key"}})
 }
@@ -289,13 +292,13 @@ func (w *walker) learn(v []byte) {
 }
 
 // learnSpan is learn for a value in a text, with what it holds.
-func (w *walker) learnSpan(v []byte, kind string) {
+func (w *walker) learnSpan(v []byte, kind string, bare bool) {
 	w.learn(v)
 	switch kind {
 	case "authorization":
 		w.learn(basicPassword(v))
 	case "key", "url-password":
-		for _, d := range derived(string(v)) {
+		for _, d := range derived(string(v), bare) {
 			w.learn([]byte(d))
 		}
 		if len(v) < 256 {

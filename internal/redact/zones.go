@@ -50,7 +50,7 @@ func (w *walker) member(z zone, inherit keyKind, name []byte) place {
 	case zoneSchema:
 		return schemaMember(inherit, name)
 	case zoneNames:
-		if kind := w.rules.keys.kind(name); kind != 0 {
+		if kind := w.kind(name); kind != 0 {
 			inherit = kind
 		}
 		return place{zone: zoneSchema, inherit: inherit, quiet: true}
@@ -60,7 +60,7 @@ func (w *walker) member(z zone, inherit keyKind, name []byte) place {
 		p = protocolMember(z, name)
 	}
 	if !p.spare && !p.envelope {
-		p.key = w.rules.keys.kind(name)
+		p.key = w.kind(name)
 		p.pair = pairOf(name)
 	}
 	return p
