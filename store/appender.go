@@ -43,16 +43,21 @@ type Appender struct {
 	scratch []byte
 
 	dirtyElicits map[uint32]*Elicitation
+	dirtyTools   map[uint32]*ToolStats
+	marked       []Mark // since the last Publish
+	fresh        bool   // there is something to publish
 }
 
 // NewSession makes the session whose log begins at path, and the one Appender
 // that may fill it. observe may be nil.
 func NewSession(id, path string, l Limits, observe Observer) (*Session, *Appender) {
 	l = l.withDefaults()
-	s := &Session{ID: id, Path: path, names: newNames(l)}
+	s := &Session{ID: id, Path: path, names: newNames(l), connIDs: newNames(l)}
+	s.marks.rules = newNames(l)
 	a := &Appender{
 		s: s, limits: l, clients: newClients(l), observe: observe, seed: maphash.MakeSeed(),
 		dirty: map[OpIndex]*Operation{}, cursors: map[OpIndex]string{}, dirtyElicits: map[uint32]*Elicitation{},
+		dirtyTools: map[uint32]*ToolStats{}, fresh: true,
 	}
 	a.Publish()
 	return s, a
@@ -62,6 +67,7 @@ func NewSession(id, path string, l Limits, observe Observer) (*Session, *Appende
 // its place. Records that are no frames (meta, end) change the summary only.
 // Nothing is seen by readers before Publish.
 func (a *Appender) Append(it *capture.Item) {
+	a.fresh = true
 	if it.Problem != nil {
 		a.problem(it.Problem)
 		return
@@ -96,29 +102,6 @@ func (a *Appender) problem(p *capture.Problem) {
 	}
 }
 
-// Publish lets readers see all that was appended.
-func (a *Appender) Publish() {
-	a.s.names.list.publish()
-	for i, o := range a.dirty {
-		a.s.ops.at(uint32(i)).Store(o) // from here on it is never written to
-	}
-	clear(a.dirty)
-	for i, e := range a.dirtyElicits {
-		a.s.elicits.at(i).Store(e)
-	}
-	clear(a.dirtyElicits)
-	a.s.elicits.publish()
-	a.s.ops.publish()
-	a.s.frames.publish()
-	sum := a.sum
-	sum.Clients = make([]ClientInfo, len(a.clients.list))
-	for i, c := range a.clients.list {
-		sum.Clients[i] = c.info
-	}
-	sum.Problems = a.sum.Problems[:len(a.sum.Problems):len(a.sum.Problems)]
-	a.s.sum.Store(&sum)
-}
-
 // note keeps the summary's clock, its gaps and its size.
 func (a *Appender) note(rec *capture.Record, it *capture.Item) {
 	if a.sum.Started.IsZero() {
@@ -127,6 +110,7 @@ func (a *Appender) note(rec *capture.Record, it *capture.Item) {
 	if rec.TS.After(a.sum.Newest) {
 		a.sum.Newest = rec.TS
 	}
+	a.sum.Activity.add(rec.TS)
 	a.sum.Frames[rec.Direction]++
 	a.sum.Size += int64(it.Ref.Length) + 1
 	if rec.Seq > a.lastSeq {
@@ -186,6 +170,7 @@ func (a *Appender) frame(ev *Event) {
 			f.Flags |= IsTool
 		}
 	}
+	a.tie(ev, x)
 }
 
 func (a *Appender) name(i uint32) string { return *a.s.names.list.at(i) }

@@ -12,6 +12,8 @@ type Limits struct {
 	Cancelled    int // cancelled calls whose late answer is still recognised, per client. Default 65,536
 	Tools        int // definitions of one listing that are measured one by one. Default 20,000
 	Elicitations int // questions in the ledger. Default 10,000
+	ToolStats    int // tools whose calls are counted one by one; more are counted as "(other)". Default 4,096
+	Results      int // results of queries that nobody looks at any more and that are kept, per session. Default 8
 	Clients      int // client sessions told apart in one log. Default 65,535; also the most
 }
 
@@ -30,6 +32,8 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Cancelled, 1<<16)
 	set(&l.Tools, 20000)
 	set(&l.Elicitations, 10000)
+	set(&l.ToolStats, 4096)
+	set(&l.Results, 8)
 	set(&l.Clients, 1<<16-1)
 	l.Clients = min(l.Clients, 1<<16-1)
 	return l

@@ -27,12 +27,17 @@ func (n *names) number(s []byte) uint32 {
 		return i
 	}
 	if len(n.index) >= n.limits.Names {
-		if n.other == 0 {
-			n.other = n.add("(other)")
-		}
-		return n.other
+		return n.others()
 	}
 	return n.add(string(s))
+}
+
+// others is the number that stands for all names beyond the limit.
+func (n *names) others() uint32 {
+	if n.other == 0 {
+		n.other = n.add("(other)")
+	}
+	return n.other
 }
 
 func (n *names) add(s string) uint32 {

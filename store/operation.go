@@ -45,6 +45,11 @@ type Operation struct {
 	rev      revision
 	args     uint64 // hash of the arguments, of methods that may be retried
 
+	last    uint32   // index + 1 of its newest frame
+	rules   []uint32 // names of the rules that marked it; never written to once set
+	signals signals
+	Status  uint16 // highest HTTP status of its answers, 0 when none
+
 	Progress   uint32 // progress notifications so far
 	Polls      uint32 // tasks/get requests for its task
 	client     uint16

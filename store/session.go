@@ -17,8 +17,17 @@ type Session struct {
 	frames  vector[Frame]
 	ops     vector[atomic.Pointer[Operation]]
 	elicits vector[atomic.Pointer[Elicitation]]
+	links   vector[uint32] // of each frame: index + 1 of the frame before it of the same operation
+	conns   vector[uint32] // of each frame: its connection; HTTP only
+	changes vector[OpIndex]
+	marks   marks
+	tools   tools
 	names   *names
+	connIDs *names
 	sum     atomic.Pointer[Summary]
+
+	results results      // of viewers' queries
+	pulse   atomic.Int64 // a time at which the session was still going on, nanoseconds since 1970
 
 	version atomic.Uint64
 	store   *atomic.Uint64 // version of the Store that the session is in; nil for none
@@ -31,6 +40,7 @@ type Summary struct {
 	Transport capture.Transport
 	Started   time.Time // of the first line
 	Newest    time.Time // of the newest line
+	Activity  Activity
 	Meta      capture.MetaInfo
 	SawMeta   bool
 	Ended     bool // the log has its last line

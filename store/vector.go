@@ -32,15 +32,21 @@ func (v *vector[T]) grow() (uint32, *T) {
 // at is the appender's access to an element, published or not.
 func (v *vector[T]) at(i uint32) *T { return &v.own[i>>chunkBits][i&(chunkLen-1)] }
 
+// share lets readers reach all elements so far by their index, while Len
+// stays as it is: for elements that others, published first, refer to.
+func (v *vector[T]) share() {
+	if d := v.dir.Load(); d == nil || len(*d) != len(v.own) {
+		dir := v.own[:len(v.own):len(v.own)]
+		v.dir.Store(&dir)
+	}
+}
+
 // publish lets readers see all elements so far.
 func (v *vector[T]) publish() {
 	if v.published.Load() == v.n {
 		return
 	}
-	if d := v.dir.Load(); d == nil || len(*d) != len(v.own) {
-		dir := v.own[:len(v.own):len(v.own)]
-		v.dir.Store(&dir)
-	}
+	v.share()
 	v.published.Store(v.n)
 }
 
