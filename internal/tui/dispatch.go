@@ -1,0 +1,97 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// key takes a key press.
+func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
+	name := msg.String()
+	if name == "ctrl+c" {
+		return m.quit()
+	}
+	if m.prompt != nil {
+		return m.prompt.key(m, msg)
+	}
+	m.notice = line{}
+	if m.tooSmall() {
+		if name == "q" || name == "esc" {
+			return m.quit()
+		}
+		return nil
+	}
+	if act := actionOf(name, m.top().place()); act != actNone {
+		return m.act(act)
+	}
+	if len(name) == 1 && name[0] >= 'A' && name[0] <= 'Z' {
+		return m.top().sort(name[0])
+	}
+	if e, ok := elsewhere[name]; ok && m.top().place()&(inStream|inInspector|inSessions) != 0 {
+		m.sayElsewhere(e.what, e.command)
+	}
+	return nil
+}
+
+// sayElsewhere names the command that answers what has no screen here.
+func (m *Model) sayElsewhere(what, command Text) {
+	id := Text("")
+	if s := m.chosen(); s != "" {
+		id = " " + s
+	}
+	m.say(inkNote, what+":")
+	m.notice.put(inkDim, " $ ")
+	m.notice.put(inkText, m.prog()+" "+command+id)
+}
+
+// chosen is the id of the session that is shown or selected.
+func (m *Model) chosen() Text {
+	if c, ok := m.top().(interface{ session() string }); ok {
+		return m.d.safe(c.session())
+	}
+	return ""
+}
+
+// act does an action: those of every screen here, others in the screen.
+func (m *Model) act(act action) tea.Cmd {
+	switch act {
+	case actQuit:
+		return m.quit()
+	case actHelp:
+		if m.top().place() == inHelp {
+			return m.pop()
+		}
+		return m.push(newHelp(m))
+	case actCommand:
+		m.prompt = commandPrompt(m)
+		return nil
+	case actRedraw:
+		return tea.Batch(tea.ClearScreen, m.top().refresh())
+	case actExport:
+		return m.export("html")
+	}
+	return m.top().do(act)
+}
+
+// export copies the command that exports the session.
+func (m *Model) export(format Text) tea.Cmd {
+	id := m.chosen()
+	if id == "" {
+		m.say(inkWarn, "no session to export")
+		return nil
+	}
+	cmd := m.prog() + " export -T " + format + " -o " + quote(id+"."+format) + " " + quote(id)
+	return m.copy(string(cmd), "the export command", cmd)
+}
+
+// mouse finds what is below the pointer.
+func (m *Model) mouse(x, y int, e mouse) tea.Cmd {
+	if m.prompt != nil || m.tooSmall() {
+		return nil
+	}
+	top, height := m.body()
+	if y < top || y >= top+height {
+		return nil
+	}
+	m.notice = line{}
+	return m.top().mouse(x, y-top, e)
+}

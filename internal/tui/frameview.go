@@ -1,0 +1,190 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpsnoop/mcpsnoop/store"
+)
+
+// frameView says which frames of a session are shown, and in which order:
+// all, those that a filter lets through, or one of these sorted.
+type frameView struct {
+	m       *Model
+	s       *store.Session
+	text    string        // the filter as it was typed
+	cursor  *store.Cursor // nil without a filter
+	busy    bool          // the cursor is being advanced
+	limit   uint32        // frames from here on are held back
+	limited bool
+
+	by      byte // sorted by this column, 0 for the order of the log
+	down    bool
+	order   []uint32
+	sorting bool
+	sorted  time.Time
+	stale   time.Duration // how long an order is kept at least
+	buf     []uint32
+}
+
+// look turns to another session.
+func (v *frameView) look(s *store.Session) {
+	text := v.text
+	v.close()
+	*v = frameView{m: v.m, s: s}
+	if text != "" {
+		v.filter(text)
+	}
+}
+
+func (v *frameView) close() {
+	if v.cursor != nil {
+		v.cursor.Close()
+		v.cursor = nil
+	}
+}
+
+// filter shows what text lets through; the mistake is returned when there is one.
+func (v *frameView) filter(text string) *store.QueryError {
+	if v.s == nil {
+		v.text = text
+		return nil
+	}
+	q, err := store.Compile(text, v.m.now())
+	if err != nil {
+		if qe, ok := err.(*store.QueryError); ok {
+			return qe
+		}
+		return &store.QueryError{Column: 1, Msg: err.Error()}
+	}
+	old := v.cursor
+	switch {
+	case q.All():
+		v.cursor = nil
+	case old != nil:
+		v.cursor = old.Refine(q)
+	default:
+		v.cursor = store.NewCursor(v.s, q, bodies(v.m.src))
+	}
+	if old != nil {
+		old.Close()
+	}
+	v.text = text
+	if q.All() {
+		v.text = ""
+	}
+	v.order, v.sorted = nil, time.Time{}
+	return nil
+}
+
+// step is how long one step of background work takes at most.
+const step = 20 * time.Millisecond
+
+// advance goes on with what takes longer than a redraw may.
+func (v *frameView) advance() tea.Cmd { return tea.Batch(v.match(), v.resort()) }
+
+// match lets the cursor look at frames, step by step beside Update.
+func (v *frameView) match() tea.Cmd {
+	c := v.cursor
+	if c == nil || v.busy || !c.Progress().More {
+		return nil
+	}
+	v.busy = true
+	return v.m.work(func(ctx context.Context) done {
+		_, _ = c.Advance(ctx, step)
+		return func(m *Model) tea.Cmd {
+			v.busy = false
+			return m.top().refresh()
+		}
+	})
+}
+
+// progress says how far the filter is, and whether it still works.
+func (v *frameView) progress() (store.Progress, bool) {
+	if v.cursor == nil {
+		return store.Progress{}, false
+	}
+	p := v.cursor.Progress()
+	return p, p.More
+}
+
+// hold keeps what comes from now on out of the list, or lets it in.
+func (v *frameView) hold(on bool) {
+	v.limited = on
+	if on {
+		v.limit = v.s.Len()
+	}
+}
+
+// hidden is how many frames are held back.
+func (v *frameView) hidden() uint32 {
+	if !v.limited {
+		return 0
+	}
+	return v.s.Len() - v.limit
+}
+
+// len is the number of rows.
+func (v *frameView) len() int {
+	switch {
+	case v.s == nil:
+		return 0
+	case v.order != nil:
+		return len(v.order)
+	case v.cursor != nil && v.limited:
+		n, _ := v.cursor.Rank(v.limit)
+		return int(n)
+	case v.cursor != nil:
+		return int(v.cursor.Len())
+	case v.limited:
+		return int(v.limit)
+	}
+	return int(v.s.Len())
+}
+
+// rows are the frames of n rows from row on. The slice is used again.
+func (v *frameView) rows(row, n int) []uint32 {
+	v.buf = v.buf[:0]
+	n = min(n, v.len()-row)
+	if n <= 0 || row < 0 {
+		return nil
+	}
+	switch {
+	case v.order != nil:
+		return v.order[row : row+n]
+	case v.cursor != nil:
+		v.buf = v.cursor.Rows(v.buf, uint32(row), n)
+	default:
+		for i := range n {
+			v.buf = append(v.buf, uint32(row+i))
+		}
+	}
+	return v.buf
+}
+
+// at is the frame of a row.
+func (v *frameView) at(row int) uint32 {
+	if v.order == nil && v.cursor == nil {
+		return uint32(row)
+	}
+	if r := v.rows(row, 1); len(r) > 0 {
+		return r[0]
+	}
+	return 0
+}
+
+// rank is the row of a frame; of one that is not shown, where it would stand.
+func (v *frameView) rank(frame uint32) (row int, found bool) {
+	switch {
+	case v.order != nil:
+		i := slices.Index(v.order, frame)
+		return max(i, 0), i >= 0
+	case v.cursor != nil:
+		n, ok := v.cursor.Rank(frame)
+		return int(n), ok
+	}
+	return int(frame), int(frame) < v.len()
+}

@@ -1,0 +1,150 @@
+package tui
+
+import "strings"
+
+// action is something a key, a click or a command does.
+type action uint8
+
+const (
+	actNone action = iota
+	actEnter
+	actBack
+	actDown
+	actUp
+	actTop
+	actEnd
+	actPageDown
+	actPageUp
+	actLeft
+	actRight
+	actFilter
+	actCommand
+	actHelp
+	actFollow
+	actPause
+	actPair
+	actNext
+	actPrev
+	actNextFrame
+	actPrevFrame
+	actRaw
+	actFold
+	actUnfold
+	actCopy
+	actCopyValue
+	actExport
+	actMark
+	actPane
+	actRedraw
+	actQuit
+)
+
+// place is where a binding holds.
+type place uint8
+
+const (
+	inSessions place = 1 << iota
+	inStream
+	inInspector
+	inHelp
+	everywhere = inSessions | inStream | inInspector | inHelp
+	inLists    = inSessions | inStream
+)
+
+// binding ties keys to an action.
+type binding struct {
+	act   action
+	keys  string // separated by spaces, as the terminal library spells them
+	shown Text   // how the keys are written
+	label Text   // in the key line; "" when it stands in the help only
+	help  Text
+	where place
+}
+
+// bindings are all keys, in the order in which the key line and the help show them.
+var bindings = [...]binding{
+	{actEnter, "enter", "enter", "open", "open the session", inSessions},
+	{actEnter, "enter", "enter", "inspect", "show the frame", inStream},
+	{actEnter, "enter", "enter", "fold", "fold or unfold what is below this line", inInspector},
+	{actBack, "esc", "esc", "back", "back; in a list: drop the filter first", everywhere},
+	{actPair, "x", "x", "pair", "jump between request and answer", inStream | inInspector},
+	{actFilter, "/", "/", "filter", "filter the list", inLists},
+	{actFilter, "/", "/", "search", "search in this frame", inInspector},
+	{actFollow, "f", "f", "follow", "stay at the newest frame, or stop doing so", inStream},
+	{actPause, "p", "p", "pause", "hold the list still while frames arrive", inStream},
+	{actNext, "n", "n", "", "next failed, open or odd frame", inStream},
+	{actPrev, "N", "N", "", "the one before", inStream},
+	{actNext, "n", "n", "next", "next place that was found", inInspector},
+	{actPrev, "N", "N", "", "the one before", inInspector},
+	{actNextFrame, "]", "]", "", "the next frame of the list", inInspector},
+	{actPrevFrame, "[", "[", "", "the frame before", inInspector},
+	{actRaw, "b", "b", "bytes", "the frame as bytes, and back", inInspector},
+	{actFold, "-", "-", "", "fold all", inInspector},
+	{actUnfold, "+ =", "+", "", "unfold all", inInspector},
+	{actCopy, "y", "y", "copy", "copy the path of the log", inSessions},
+	{actCopy, "y", "y", "copy", "copy the frame", inStream | inInspector},
+	{actCopyValue, "Y", "Y", "", "copy the value of this line", inInspector},
+	{actExport, "e", "e", "export", "copy the command that exports the session", inSessions | inStream | inInspector},
+	{actMark, "space", "space", "mark", "mark the row", inLists},
+	{actPane, "tab shift+tab", "tab", "pane", "the other pane, where there are two", inStream | inInspector},
+	{actCommand, ":", ":", "command", "a command line, with completion", everywhere},
+	{actHelp, "?", "?", "help", "this help", everywhere},
+	{actQuit, "q ctrl+c", "q", "quit", "quit", everywhere},
+	{actDown, "j down", "j", "", "down", everywhere},
+	{actUp, "k up", "k", "", "up", everywhere},
+	{actTop, "g home", "g", "", "to the top", everywhere},
+	{actEnd, "G end", "G", "", "to the end", everywhere},
+	{actPageDown, "ctrl+f pgdown", "ctrl-f", "", "a screen down", everywhere},
+	{actPageUp, "ctrl+b pgup", "ctrl-b", "", "a screen up", everywhere},
+	{actLeft, "left h", "left", "", "fold, or to the enclosing line", inInspector},
+	{actRight, "right", "right", "", "unfold", inInspector},
+	{actRedraw, "ctrl+l", "ctrl-l", "", "draw the screen again", everywhere},
+}
+
+// actionOf finds what a key does at a place.
+func actionOf(key string, at place) action {
+	for i := range bindings {
+		b := &bindings[i]
+		if b.where&at == 0 {
+			continue
+		}
+		for k := range strings.FieldsSeq(b.keys) {
+			if k == key {
+				return b.act
+			}
+		}
+	}
+	return actNone
+}
+
+// elsewhere are keys of views that this version answers with the command that
+// prints the same.
+var elsewhere = map[string]struct{ what, command Text }{
+	"w": {"findings", "check"},
+	"s": {"tools and their figures", "stats"},
+	"r": {"sending the calls again", "replay"},
+	"d": {"comparing two sessions", "diff"},
+}
+
+// keyLine shows as many keys as fit into width, the most useful first.
+func keyLine(d *dress, at place, width int) line {
+	var l line
+	used := 0
+	for i := range bindings {
+		b := &bindings[i]
+		if b.where&at == 0 || b.label == "" {
+			continue
+		}
+		key := b.shown
+		if key == "enter" {
+			key = d.g.key
+		}
+		if n := 1 + d.w.of(key) + 1 + d.w.of(b.label) + 1; used+n <= width {
+			l.put(inkText, " ")
+			l.put(inkKey, key)
+			l.put(inkDim, " "+b.label+" ")
+			used += n
+		}
+	}
+	return l
+}

@@ -1,0 +1,116 @@
+package tui
+
+import (
+	"time"
+
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/store"
+)
+
+// Source is what the UI looks at. Its methods are safe for concurrent use and
+// none but Body waits for anything.
+type Source interface {
+	// Sessions lists the sessions, newest first. The caller does not change it.
+	Sessions() []*store.Session
+	// Version changes with everything that could be shown.
+	Version() uint64
+	// Subscribe returns a channel of one slot that holds a value when
+	// something has changed since it was last read, and the function that
+	// ends the subscription.
+	Subscribe() (<-chan struct{}, func())
+	// Body reads a frame again from the log. The record is the caller's.
+	Body(s *store.Session, i uint32) (capture.Record, error)
+	// Progress says how many bytes of the history are indexed.
+	Progress() (done, total int64)
+	// Notices are what a user should know about the watching, oldest first.
+	Notices() []string
+	// Want says that somebody looks at a session: it is indexed next.
+	Want(id string)
+}
+
+// Liveness is what a Source has beside that knows which sessions are written
+// to at this moment. Without it a session without an end whose newest line is
+// not old is taken to run.
+type Liveness interface {
+	Live(s *store.Session) bool
+}
+
+// Findings gives what the rules say. A Source that has it shows marks in the
+// stream, counts in the list of sessions and findings in the inspector.
+type Findings interface {
+	// Worst is the most severe level of the findings on a frame, and their number.
+	Worst(s *store.Session, frame uint32) (Level, int)
+	// OnFrame lists the findings on a frame, the most severe first.
+	OnFrame(s *store.Session, frame uint32) []Finding
+	// Count counts the findings of a session from a level on.
+	Count(s *store.Session, from Level) int
+}
+
+// Level is how severe a finding is.
+type Level uint8
+
+// The levels, LevelNone for no finding.
+const (
+	LevelNone Level = iota
+	LevelInfo
+	LevelShould
+	LevelMust
+)
+
+// Finding is what a rule says about a frame. Message may hold wire text.
+type Finding struct {
+	Rule, Signal string
+	Level        Level
+	Message      string
+	Fix          string // what to do about it
+	Spec         string // where the specification says so
+}
+
+// Options are what a Model takes from outside beside its Source.
+type Options struct {
+	// Env is the environment of the viewer's terminal, KEY=VALUE. It decides
+	// about colours and characters; the Model never looks at that of its own
+	// process.
+	Env []string
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// Zone is where times are shown; nil is UTC.
+	Zone *time.Location
+	// Theme is auto, dark, light, contrast or none.
+	Theme string
+	// Open is the session to show at once instead of the list. It is the
+	// bottom of the screens then.
+	Open string
+	// Command is how commands are written that do the same without the UI,
+	// "mcpsnoop" when empty; over SSH "ssh -p 2222 hub".
+	Command string
+	// Version is shown in the help.
+	Version string
+}
+
+// liveFor is how long after its newest line a session without an end is
+// taken to run, where the source does not know better.
+const liveFor = 12 * time.Hour
+
+// live reports whether frames of s may still come.
+func live(src Source, s *store.Session, now time.Time) bool {
+	sum := s.Summary()
+	if sum.Ended || sum.Torn || sum.Filtered {
+		return false
+	}
+	if l, ok := src.(Liveness); ok {
+		return l.Live(s)
+	}
+	return now.Sub(sum.Newest) < liveFor
+}
+
+// bodies gives the bytes of frames to a query. One goroutine uses it.
+func bodies(src Source) store.BodyFunc {
+	if b, ok := src.(interface{ BodyFunc() store.BodyFunc }); ok {
+		return b.BodyFunc()
+	}
+	return func(s *store.Session, i uint32) ([]byte, error) {
+		rec, err := src.Body(s, i)
+		return rec.Body(), err
+	}
+}

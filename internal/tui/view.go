@@ -1,0 +1,165 @@
+package tui
+
+import (
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// The smallest screen on which everything can be used.
+const (
+	minWidth  = 40
+	minHeight = 10
+)
+
+func (m *Model) tooSmall() bool { return m.width < minWidth || m.height < minHeight }
+
+// View draws the screen, when something has changed since the last time.
+func (m *Model) View() tea.View {
+	if !m.dirty {
+		return m.drawn
+	}
+	m.dirty = false
+	m.drawn = tea.View{AltScreen: true, MouseMode: tea.MouseModeCellMotion}
+	if !m.hasSize || !m.hasEnv {
+		return m.drawn
+	}
+	lines, cursor := m.lines()
+	var b []byte
+	for i, l := range lines {
+		if i > 0 {
+			b = append(b, '\n')
+		}
+		b = m.d.theme.render(b, l)
+	}
+	m.drawn.Content = string(b)
+	m.drawn.Cursor = cursor
+	return m.drawn
+}
+
+// lines is the screen: as many lines as it has rows, each exactly as wide as it.
+func (m *Model) lines() ([]line, *tea.Cursor) {
+	w, h := m.width, m.height
+	if w <= 0 || h <= 0 {
+		return nil, nil
+	}
+	if m.tooSmall() {
+		return m.smallLines(w, h), nil
+	}
+	out := make([]line, 0, h)
+	out = append(out, m.titleLine(w))
+	status, cursor := m.statusLine(w)
+	out = append(out, status)
+	_, bodyHeight := m.body()
+	body := m.top().draw(w, bodyHeight)
+	if m.prompt != nil {
+		m.prompt.over(m, body, w)
+	}
+	out = append(out, body...)
+	return append(out, m.footLine(w)), cursor
+}
+
+// body is where the screen of the stack stands.
+func (m *Model) body() (top, height int) { return 2, m.height - 3 }
+
+func (m *Model) smallLines(w, h int) []line {
+	out := make([]line, h)
+	msg := Text("mcpsnoop needs " + strconv.Itoa(minWidth) + "x" + strconv.Itoa(minHeight) + " cells, here are " + strconv.Itoa(w) + "x" + strconv.Itoa(h) + "; q quits")
+	if m.d.w.of(msg) > w {
+		msg = Text("min " + strconv.Itoa(minWidth) + "x" + strconv.Itoa(minHeight))
+	}
+	for i := range out {
+		if i == (h-1)/2 {
+			out[i].put(inkText, msg)
+		}
+		out[i] = m.d.w.fit(out[i], w, m.d.g.dots)
+	}
+	return out
+}
+
+// titleLine is the path, what is shown, and its state.
+func (m *Model) titleLine(w int) line {
+	left := of(span{" mcpsnoop", inkStrong})
+	for _, s := range m.stack {
+		left.put(inkDim, " "+m.d.g.path+" ")
+		left.put(inkTitle, s.crumb())
+	}
+	facts, state := m.top().facts()
+	state.put(inkText, " ")
+	room := w - m.d.w.width(left) - m.d.w.width(state) - 4
+	if n := m.d.w.width(facts); n > 0 && (n <= room || room >= 24) {
+		facts = m.d.w.fit(facts, min(n, room), m.d.g.dots)
+		left.put(inkText, "   ")
+		left.spans = append(left.spans, facts.spans...)
+	}
+	l := m.d.w.join(left, state, w, m.d.g.dots)
+	l.base = baseBar
+	return l
+}
+
+// statusLine is the prompt while there is one, else the filter or the counts.
+func (m *Model) statusLine(w int) (line, *tea.Cursor) {
+	left, right := m.top().status()
+	right.put(inkText, " ")
+	if m.prompt == nil {
+		l := line{spans: append([]span{{" ", inkText}}, left.spans...)}
+		return m.d.w.join(l, right, w, m.d.g.dots), nil
+	}
+	if m.prompt.kind == promptCommand {
+		right = line{}
+	}
+	room := w - m.d.w.width(right) - 2
+	if room < w/2 {
+		right, room = line{}, w-1
+	}
+	typed, x := m.prompt.draw(m, room)
+	return m.d.w.join(typed, right, w, m.d.g.dots), tea.NewCursor(min(x, w-1), 1)
+}
+
+// footLine is what the last action did, else the keys and the command that
+// prints the same.
+func (m *Model) footLine(w int) line {
+	if len(m.notice.spans) > 0 {
+		l := line{spans: append([]span{{" ", inkText}}, m.notice.spans...)}
+		return m.d.w.fit(l, w, m.d.g.dots)
+	}
+	if m.prompt != nil {
+		return m.d.w.fit(m.prompt.hint(m), w, m.d.g.dots)
+	}
+	cmd := m.top().command()
+	n := m.d.w.of(cmd) + 5
+	room := w
+	if w >= 100 {
+		room = w - min(n, w/3)
+	}
+	keys := keyLine(&m.d, m.top().place(), room)
+	if left := w - m.d.w.width(keys); cmd != "" && w >= 100 && left > 20 {
+		cmd, _ = m.d.w.cut(cmd, left-5, m.d.g.dots)
+		return m.d.w.join(keys, of(span{"$ ", inkDim}, span{cmd, inkDim}, span{" ", inkText}), w, m.d.g.dots)
+	}
+	return m.d.w.fit(keys, w, m.d.g.dots)
+}
+
+// rule is a line that begins a pane: its name, and on the right what is said of it.
+func (d *dress) rule(name Text, right line, w int, active bool) line {
+	i, r := inkRule, d.g.rule
+	if active {
+		i, r = inkActive, d.g.thick
+	}
+	l := of(span{r, i}, span{" " + name + " ", i})
+	n := w - d.w.width(l) - d.w.width(right) - 1
+	if len(right.spans) > 0 {
+		n -= 2
+	}
+	if n < 0 {
+		return d.w.fit(l, w, d.g.dots)
+	}
+	l.put(i, repeat(r, n))
+	if len(right.spans) > 0 {
+		l.put(inkText, " ")
+		l.spans = append(l.spans, right.spans...)
+		l.put(inkText, " ")
+	}
+	l.put(i, r)
+	return l
+}
