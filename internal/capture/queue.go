@@ -41,7 +41,7 @@ type queue struct {
 	space   sync.Cond     // signalled when the consumer has moved
 	work    chan struct{} // wakes an idle consumer; one slot
 	items   []item
-	idle    bool
+	wakeAt  int64         // bytes queued at which a waiting consumer is woken; 0 while it works
 	last    time.Duration // ts of the newest item: ts never goes back
 	dropped uint64        // lost since the newest item
 
@@ -52,7 +52,7 @@ type queue struct {
 }
 
 func newQueue(limit int64, stall time.Duration, now func() time.Duration) *queue {
-	q := &queue{limit: limit, stall: stall, now: now, work: make(chan struct{}, 1), idle: true}
+	q := &queue{limit: limit, stall: stall, now: now, work: make(chan struct{}, 1), wakeAt: 1}
 	q.space.L = &q.mu
 	return q
 }
@@ -63,11 +63,12 @@ func (q *queue) push(it item, cost int64) {
 	it.ts = q.last
 	it.dropped, q.dropped = q.dropped, 0
 	q.items = append(q.items, it)
-	if q.bytes.Add(cost) == cost {
+	queued := q.bytes.Add(cost)
+	if queued == cost {
 		q.moved.Store(int64(q.last)) // an empty backlog cannot have stood still
 	}
-	if q.idle {
-		q.idle = false
+	if q.wakeAt > 0 && queued >= q.wakeAt {
+		q.wakeAt = 0
 		select {
 		case q.work <- struct{}{}:
 		default:
@@ -111,17 +112,32 @@ func (q *queue) take(empty []item) []item {
 	defer q.mu.Unlock()
 	items := q.items
 	q.items = empty[:0]
-	q.idle = false
+	q.wakeAt = 0
 	return items
 }
 
-// sleep tells producers that the consumer waits on q.work, unless there is
-// something to do already.
+// sleep tells producers to wake the consumer for whatever comes, unless there
+// is something to do already.
 func (q *queue) sleep() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.idle = len(q.items) == 0
-	return q.idle
+	if len(q.items) > 0 {
+		return false
+	}
+	q.wakeAt = 1
+	return true
+}
+
+// gather tells producers to wake the consumer when there is enough to do,
+// unless there is already.
+func (q *queue) gather() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.bytes.Load() >= enough {
+		return false
+	}
+	q.wakeAt = enough
+	return true
 }
 
 // done is called by the consumer when it is through with cost bytes.

@@ -15,13 +15,17 @@ const (
 	Stall           = 250 * time.Millisecond // after which frames are lost, not traffic held up
 )
 
-// How the recorder's goroutine works: it writes at once when it was idle,
-// then gathers for linger, so that busy traffic is not slowed by waking it for
-// each frame. It goes idle after quiet rounds.
+// How the recorder's goroutine works: it writes at once when it was idle, then
+// gathers for linger or until there is enough to be worth it, so that busy
+// traffic is not disturbed by waking it for each frame. It goes idle after a
+// few quiet rounds. While it works it lets others run after every burst: on a
+// machine with few cores the next frame may be waiting for this one.
 const (
-	linger     = 2 * time.Millisecond
-	quietTurns = 25
-	flushSize  = 256 << 10
+	linger     = 10 * time.Millisecond
+	enough     = 1 << 20 // bytes
+	quietTurns = 5
+	burst      = 16 << 10 // bytes
+	flushSize  = 64 << 10 // bytes
 )
 
 // Options say what to record and where.
@@ -75,6 +79,7 @@ func NewRecorder(opts Options) *Recorder {
 		opts.Stall = Stall
 	}
 	r := &Recorder{opts: opts, start: opts.Clock.Now(), closed: make(chan struct{})}
+	r.pool.max = int(opts.Backlog/SlabSize) + idleSlabs
 	r.queue = newQueue(opts.Backlog, opts.Stall, func() time.Duration { return opts.Clock.Since(r.start) })
 	r.out = newRecording(r)
 	r.work.Add(1)
@@ -143,19 +148,24 @@ func (r *Recorder) run() {
 			quiet++
 		}
 		if quiet > quietTurns && r.queue.sleep() {
+			r.pool.trim()
 			select {
 			case <-r.queue.work:
 				quiet = 0
 				continue // the first frame after a pause is written at once
 			case <-r.closed:
 			}
-		} else {
+		} else if r.queue.gather() {
 			timer.Reset(linger)
 			select {
 			case <-timer.C:
 				continue
+			case <-r.queue.work:
+				continue
 			case <-r.closed:
 			}
+		} else {
+			continue
 		}
 		w.write(r.queue.take(nil))
 		w.finish(r.end, r.queue.trailing())
@@ -198,8 +208,13 @@ func (w *recording) meta() {
 }
 
 func (w *recording) write(items []item) {
+	done := 0
 	for i := range items {
 		w.item(&items[i])
+		if done += len(items[i].data) + itemCost; done >= burst {
+			done = 0
+			yield()
+		}
 		if len(w.buf) >= flushSize {
 			w.flush()
 		}

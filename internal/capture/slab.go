@@ -26,19 +26,24 @@ func (s *slab) release() {
 	}
 }
 
-// slabPool keeps a few slabs for reuse; more than that is left to the collector.
+// slabPool keeps slabs for reuse, since a busy stream goes through hundreds a
+// second: as many as the backlog can hold while there is traffic, a few when
+// there is none.
 type slabPool struct {
 	mu   sync.Mutex
+	max  int // slabs kept
 	free []*slab
 }
 
-const keepSlabs = 6
+// idleSlabs are kept when nothing is queued: one for each stream of a shim.
+const idleSlabs = 3
 
 func (p *slabPool) get() *slab {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.free); n > 0 {
 		s := p.free[n-1]
+		p.free[n-1] = nil
 		p.free = p.free[:n-1]
 		s.refs.Store(1)
 		return s
@@ -51,7 +56,17 @@ func (p *slabPool) get() *slab {
 func (p *slabPool) put(s *slab) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.free) < keepSlabs {
+	if len(p.free) < p.max {
 		p.free = append(p.free, s)
+	}
+}
+
+// trim leaves the slabs of busier times to the collector.
+func (p *slabPool) trim() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.free) > idleSlabs {
+		clear(p.free[idleSlabs:])
+		p.free = p.free[:idleSlabs]
 	}
 }

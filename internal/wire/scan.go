@@ -260,20 +260,41 @@ const (
 	highs = 0x8080808080808080
 )
 
-// plain returns how many bytes from b[i] on are neither a quote, a backslash
-// nor a control character, eight at a time: payloads are mostly such bytes.
+// special has a high bit set when w holds a quote, a backslash or a control
+// character, and none when it does not. Bytes of UTF-8 sequences have their own
+// high bit set, which ^w takes out again.
+func special(w uint64) uint64 {
+	quote, slash := w^ones*'"', w^ones*'\\'
+	return ((quote - ones) | (slash - ones) | (w - ones*0x20)) & ^w & highs
+}
+
+// word reads eight bytes.
+func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
+
+// plain returns the offset of the first byte from b[i] on that is a quote, a
+// backslash or a control character. Short strings end in the first words; long
+// payloads are mostly other bytes and go by 32.
 func plain(b []byte, i int) int {
-	for i+8 <= len(b) {
-		w := binary.LittleEndian.Uint64(b[i:])
-		quote := w ^ (ones * '"')
-		slash := w ^ (ones * '\\')
-		// A byte below 0x20 has no bit of 0xE0 set.
-		hit := ((quote - ones) & ^quote) | ((slash - ones) & ^slash) | ((w - ones*0x20) & ^w)
-		if hit&highs != 0 {
-			break
+	for n := 0; n < 4 && i+8 <= len(b); n++ {
+		if special(word(b, i)) != 0 {
+			return plainByte(b, i)
 		}
 		i += 8
 	}
+	for i+32 <= len(b) {
+		p := b[i : i+32 : i+32]
+		if special(word(p, 0))|special(word(p, 8))|special(word(p, 16))|special(word(p, 24)) != 0 {
+			break
+		}
+		i += 32
+	}
+	for i+8 <= len(b) && special(word(b, i)) == 0 {
+		i += 8
+	}
+	return plainByte(b, i)
+}
+
+func plainByte(b []byte, i int) int {
 	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= 0x20 {
 		i++
 	}
