@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpsnoop/mcpsnoop/checks"
+	"github.com/mcpsnoop/mcpsnoop/export"
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/store"
+)
+
+type exportOptions struct {
+	Format   string
+	Out      string
+	Redact   redactOptions
+	Sessions []string
+}
+
+func newExportCmd(app *App) *cobra.Command {
+	o := &exportOptions{}
+	cmd := &cobra.Command{
+		Use:   "export [flags] [SESSION ...]",
+		Short: "Write sessions as a file for other programs and people",
+		Long: `Write sessions as a file for other programs and people. Several are merged by
+time. Without a session, the newest; "-" reads a log from standard input.`,
+		Example: `  mcpsnoop export -o session.json files
+  mcpsnoop export -T text --redact-secrets | less`,
+		ValidArgsFunction: app.completeSessions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Sessions = args
+			return runExport(cmd.Context(), app, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.Format, "type", "T", "", "`FORMAT`: "+formatList()+"; without it the ending of -o decides, else json")
+	f.StringVarP(&o.Out, "output", "o", "-", "write to `FILE`, which appears when it is whole; - is standard output")
+	o.Redact.addFlags(f)
+	return cmd
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range export.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func formatList() string { return orList(formatNames()) }
+
+// format decides what is written.
+func (o *exportOptions) format() (export.Format, error) {
+	if o.Format == "" {
+		if f, ok := export.ByFile(o.Out); ok {
+			return f, nil
+		}
+		return export.Formats()[0], nil
+	}
+	f, ok := export.ByName(o.Format)
+	if ok {
+		return f, nil
+	}
+	err := fmt.Errorf("-T %s: this version writes %s", o.Format, formatList())
+	if name := nearest(o.Format, formatNames()); name != "" {
+		return f, &usageError{err, fmt.Sprintf("did you mean %q", name)}
+	}
+	return f, &usageError{err: err}
+}
+
+func runExport(ctx context.Context, app *App, o *exportOptions) error {
+	format, err := o.format()
+	if err != nil {
+		return err
+	}
+	engine, err := o.Redact.engine()
+	if err != nil {
+		return err
+	}
+	sources, err := app.sources(o.Sessions)
+	if err != nil {
+		return err
+	}
+	if app.sameFile(o.Out, sources) {
+		return usagef("-o %s: that is a log which is exported; name another file", o.Out)
+	}
+	redact := export.Redactor(engine)
+	in := &export.Input{Bodies: capture.NewBodies(app.FS), Now: app.Clock.Now(), Version: version, Redact: redact}
+	defer in.Bodies.Close()
+	for _, s := range sources {
+		log, remove, err := app.exportLog(ctx, s, redact)
+		if err != nil {
+			return err
+		}
+		defer remove()
+		in.Logs = append(in.Logs, log)
+	}
+	return app.writeExport(ctx, format, o.Out, in)
+}
+
+// exportLog indexes and judges one log.
+func (a *App) exportLog(ctx context.Context, s source, redact func(*capture.Record)) (_ export.Log, remove func(), err error) {
+	path := s.Log.Path
+	if s.Stdin {
+		path = stdinArg
+	}
+	s, remove, err = a.spool(ctx, s)
+	if err != nil {
+		return export.Log{}, nil, err
+	}
+	defer func() {
+		if err != nil {
+			remove()
+		}
+	}()
+	gone := writerGone(s)
+	options := loadOptions{Observer: func(string) store.Observer {
+		return checks.NewEngine(checks.Options{WriterGone: gone})
+	}}
+	if redact != nil {
+		options.Edit = func(it *capture.Item) {
+			if it.Problem == nil {
+				redact(&it.Record)
+			}
+		}
+		// A secret may be met before it is known to be one: what the engine
+		// learns in a first pass, it finds everywhere in the second.
+		if _, err = a.load(ctx, s, loadOptions{Edit: options.Edit}); err != nil {
+			return export.Log{}, nil, err
+		}
+	}
+	list, err := a.load(ctx, s, options)
+	if err != nil {
+		return export.Log{}, nil, err
+	}
+	log := export.Log{Name: s.Name, Open: func() (*capture.Reader, error) { return a.open(s) }}
+	bad := 0
+	for _, one := range list {
+		bad += one.Summary().ProblemCount
+		engine := one.Observer.(*checks.Engine)
+		engine.Finish(one.Session)
+		log.Sessions = append(log.Sessions, &export.Session{Session: one.Session, From: path, Findings: engine.Findings()})
+	}
+	if bad > 0 {
+		a.note("%s: lines that cannot be read and are left out: %d; check says which", s.Name, bad)
+	}
+	return log, remove, nil
+}
+
+// writeExport writes everything, or nothing.
+func (a *App) writeExport(ctx context.Context, format export.Format, path string, in *export.Input) error {
+	out, err := a.create(path)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	var w io.Writer = out
+	if format.JSON && a.OutTTY && out.Writer == a.Out {
+		w = export.TerminalJSON(w)
+	}
+	if err := format.Write(ctx, w, in); err != nil {
+		return cause(ctx, fmt.Errorf("export as %s: %w", format.Name, err))
+	}
+	if err := out.commit(); err != nil {
+		return fmt.Errorf("write %s: %w", path, plain(err))
+	}
+	return nil
+}

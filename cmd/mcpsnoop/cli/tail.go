@@ -1,0 +1,272 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpsnoop/mcpsnoop/export"
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/store"
+)
+
+type tailOptions struct {
+	Follow  bool
+	Format  *choice
+	Limit   int
+	Session []string
+	Style   export.Style
+}
+
+func newTailCmd(app *App) *cobra.Command {
+	o := &tailOptions{Format: newChoice("text", "text", "jsonl")}
+	cmd := &cobra.Command{
+		Use:   "tail [-f] [flags] [SESSION]",
+		Short: "Print a session, one line a frame",
+		Long: `Print a session, one line a frame: number, time (UTC), direction, kind, what it
+is about, how it ended. With -f, go on with what comes until interrupted.`,
+		Example:           `  mcpsnoop tail -f files`,
+		Args:              atMostOne("session"),
+		ValidArgsFunction: app.completeSessions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Session, o.Style = args, app.style(cmd)
+			return runTail(cmd.Context(), app, o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&o.Follow, "follow", "f", false, "go on with what comes")
+	f.Var(o.Format, "format", "lines for reading, or lines of the log")
+	f.IntVarP(&o.Limit, "limit", "n", 0, "print `N` frames at most: the last ones, with -f the first ones, and then end; 0 means all")
+	return cmd
+}
+
+func runTail(ctx context.Context, app *App, o *tailOptions) error {
+	if o.Limit < 0 {
+		return usagef("--limit %d: want 0 or more", o.Limit)
+	}
+	list, err := app.sources(o.Session)
+	if err != nil {
+		return err
+	}
+	s := list[0]
+	p := newPrinter(app, s, o)
+	if o.Follow && !s.Stdin {
+		err = follow(ctx, app, s, p)
+	} else {
+		err = printAll(ctx, app, s, p, o.Follow)
+	}
+	var in interrupted
+	if o.Follow && errors.As(err, &in) {
+		err = nil // that is how following ends
+	}
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return errors.Join(err, p.flush())
+}
+
+// printAll prints a log that is read once. A stream is printed as it comes.
+func printAll(ctx context.Context, app *App, s source, p *printer, live bool) error {
+	r, err := app.open(s)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var it capture.Item
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := r.Next(&it); err != nil {
+			return readError(s, err)
+		}
+		if err := p.item(&it); err != nil {
+			return err
+		}
+		if live {
+			if err := p.show(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// How often a log that is followed is looked at: often while something comes,
+// and seldom enough to cost nothing while nothing does.
+const (
+	busyTick = 20 * time.Millisecond
+	idleTick = 200 * time.Millisecond
+	maxQuiet = 5 // busy looks that find nothing, before it counts as idle
+)
+
+// follow prints what a log holds and what comes. It needs no file events: the
+// truth is a stat and a read.
+func follow(ctx context.Context, app *App, s source, p *printer) error {
+	t := capture.NewTailer(app.FS, s.Log.Path, capture.TailOptions{})
+	defer t.Close()
+	told := ""
+	quiet := 0
+	for {
+		n, more, err := t.Poll(ctx, p.item)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if errors.Is(err, errEnough) || errors.Is(err, capture.ErrNotLog) {
+			return readError(s, err)
+		}
+		if err := errors.Join(p.err(), p.show()); err != nil {
+			return err
+		}
+		if err != nil && err.Error() != told { // said once, and tried again
+			told = err.Error()
+			app.note("%v; trying again", err)
+		}
+		if more {
+			continue
+		}
+		if quiet++; n > 0 {
+			quiet = 0
+		}
+		tick := idleTick
+		if quiet < maxQuiet {
+			tick = busyTick
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-app.Clock.After(tick):
+		}
+	}
+}
+
+// errEnough ends a tail that has printed its limit.
+var errEnough = errors.New("enough")
+
+// printer prints items as they come. It keeps an index, so that an answer can
+// say what it answers and how long that took.
+type printer struct {
+	app    *App
+	source source
+	o      *tailOptions
+	out    *bufio.Writer
+	to     *errWriter
+	byID   map[string]*indexed
+	last   *indexed
+	shown  int
+	line   []byte
+	ring   [][]byte // the last lines, where only those are wanted
+	next   int
+}
+
+// indexed is the index of a session that is printed.
+type indexed struct {
+	*store.Session
+	appender *store.Appender
+	frame    *store.Frame
+}
+
+// Observe notes the row of the record that was appended.
+func (x *indexed) Observe(ev *store.Event) { x.frame = ev.Frame }
+
+func newPrinter(app *App, s source, o *tailOptions) *printer {
+	var w io.Writer = app.Out
+	if app.OutTTY && o.Format.value == "jsonl" {
+		w = export.TerminalJSON(w)
+	}
+	p := &printer{app: app, source: s, o: o, to: &errWriter{w: w}, byID: map[string]*indexed{}}
+	p.out = bufio.NewWriterSize(p.to, 64<<10)
+	return p
+}
+
+func (p *printer) err() error { return p.to.err }
+
+// item prints one item.
+func (p *printer) item(it *capture.Item) error {
+	if it.Problem != nil {
+		p.problem(it)
+		return nil
+	}
+	rec := &it.Record
+	if p.last == nil || p.last.ID != rec.SessionID {
+		p.last = p.session(rec.SessionID)
+	}
+	x := p.last
+	x.frame = nil
+	x.appender.Append(it)
+	if x.frame == nil {
+		if p.o.Format.value == "jsonl" && p.o.Limit == 0 {
+			return p.print(capture.AppendRecord(p.line[:0], rec))
+		}
+		return nil
+	}
+	x.appender.Publish()
+	if p.o.Format.value == "jsonl" {
+		p.line = capture.AppendRecord(p.line[:0], rec)
+	} else {
+		p.line = append(export.AppendLine(p.line[:0], x.Session, x.frame, rec, p.o.Style), '\n')
+	}
+	return p.frame(p.line)
+}
+
+func (p *printer) session(id string) *indexed {
+	if x := p.byID[id]; x != nil {
+		return x
+	}
+	x := &indexed{}
+	x.Session, x.appender = store.NewSession(id, p.source.Log.Path, store.Limits{}, x)
+	p.byID[id] = x
+	return x
+}
+
+// problem says what is wrong with a line, or what happened to the log.
+func (p *printer) problem(it *capture.Item) {
+	_ = p.show()
+	p.app.note("%s: %v", p.source.Name, it.Problem)
+}
+
+// frame prints a line, or keeps it until it is known to be one of the last.
+func (p *printer) frame(line []byte) error {
+	if p.o.Limit == 0 {
+		return p.print(line)
+	}
+	if !p.o.Follow {
+		if len(p.ring) < p.o.Limit {
+			p.ring = append(p.ring, append([]byte(nil), line...))
+			return nil
+		}
+		p.ring[p.next] = append(p.ring[p.next][:0], line...)
+		p.next = (p.next + 1) % p.o.Limit
+		return nil
+	}
+	if err := p.print(line); err != nil {
+		return err
+	}
+	if p.shown++; p.shown == p.o.Limit {
+		return errEnough
+	}
+	return nil
+}
+
+func (p *printer) print(line []byte) error {
+	_, err := p.out.Write(line)
+	return err
+}
+
+// show writes what was printed.
+func (p *printer) show() error { return p.out.Flush() }
+
+// flush writes all that is left.
+func (p *printer) flush() error {
+	for i := range p.ring {
+		_ = p.print(p.ring[(p.next+i)%len(p.ring)])
+	}
+	if err := p.out.Flush(); err != nil {
+		return fmt.Errorf("write to standard output: %w", err)
+	}
+	return nil
+}
