@@ -1,0 +1,70 @@
+package otlp
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
+
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/store"
+)
+
+// ScopeName names the instrumentation scope of all that this program exports.
+const ScopeName = "github.com/mcpsnoop/mcpsnoop"
+
+// Resource describes the session that spans come from.
+func Resource(s *store.Session) *resourcepb.Resource {
+	sum := s.Summary()
+	attrs := []*commonpb.KeyValue{
+		text("service.name", sum.Label),
+		text("mcpsnoop.session.id", s.ID),
+		num("mcpsnoop.session.missing_frames", int64(sum.Missing)),
+	}
+	if s.Origin != "" {
+		attrs = append(attrs, text("mcpsnoop.session.origin", s.Origin))
+	}
+	return &resourcepb.Resource{Attributes: attrs}
+}
+
+// network is how client and server talk. On HTTP the server is the real one
+// behind the proxy.
+func (x *Spans) network() []*commonpb.KeyValue {
+	sum := x.s.Summary()
+	if sum.Transport != capture.HTTP {
+		return []*commonpb.KeyValue{text("network.transport", "pipe")}
+	}
+	attrs := []*commonpb.KeyValue{text("network.transport", "tcp"), text("network.protocol.name", "http")}
+	u, err := url.Parse(sum.Meta.Target)
+	if err != nil || u.Hostname() == "" {
+		return attrs
+	}
+	attrs = append(attrs, text("server.address", u.Hostname()))
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)]
+	}
+	if n, err := strconv.Atoi(port); err == nil {
+		attrs = append(attrs, num("server.port", int64(n)))
+	}
+	return attrs
+}
+
+// text makes an attribute. OTLP wants UTF-8.
+func text(key, v string) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: strings.ToValidUTF8(v, "\uFFFD")}}}
+}
+
+func num(key string, v int64) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: v}}}
+}
+
+func float(key string, v float64) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_DoubleValue{DoubleValue: v}}}
+}
+
+func yes(key string) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_BoolValue{BoolValue: true}}}
+}

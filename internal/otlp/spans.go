@@ -1,0 +1,189 @@
+package otlp
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
+	"github.com/mcpsnoop/mcpsnoop/internal/wire"
+	"github.com/mcpsnoop/mcpsnoop/store"
+)
+
+// Body reads a frame of a session again.
+type Body func(s *store.Session, i uint32) (capture.Record, error)
+
+// Spans makes the spans of one session. One goroutine uses it.
+type Spans struct {
+	s    *store.Session
+	body Body
+	now  time.Time
+}
+
+// NewSpans makes spans of s; now ends what is still open.
+func NewSpans(s *store.Session, body Body, now time.Time) *Spans {
+	return &Spans{s: s, body: body, now: now}
+}
+
+// Operation returns the spans of the call that begins with operation i: one,
+// and for a chain one for the whole and a child for each hop. A retry gives
+// none: it belongs to the call that it retries. The error says which body
+// could not be read; the spans are whole but for what stood in it.
+func (x *Spans) Operation(i store.OpIndex) ([]*tracepb.Span, error) {
+	if _, link := x.s.Op(i).Previous(); link > store.Weak {
+		return nil, nil
+	}
+	chain := x.s.Chain(i, x.now)
+	if len(chain.Hops) == 1 {
+		sp, err := x.span(i, 0)
+		return []*tracepb.Span{sp}, err
+	}
+	whole, err := x.span(i, 1)
+	last, lastErr := x.span(chain.Hops[len(chain.Hops)-1].Op, 0)
+	whole.EndTimeUnixNano, whole.Status = last.EndTimeUnixNano, last.Status
+	whole.Attributes = append(whole.Attributes,
+		num("mcpsnoop.chain.trips", int64(len(chain.Hops))),
+		float("mcpsnoop.chain.server_seconds", chain.Server.Seconds()),
+		float("mcpsnoop.chain.wait_seconds", chain.Wait.Seconds()),
+	)
+	spans := []*tracepb.Span{whole}
+	if err == nil {
+		err = lastErr
+	}
+	for n, h := range chain.Hops {
+		sp, hopErr := x.span(h.Op, 0)
+		if err == nil {
+			err = hopErr
+		}
+		sp.TraceId, sp.ParentSpanId, sp.TraceState = whole.TraceId, whole.SpanId, whole.TraceState
+		sp.Attributes = append(sp.Attributes, num("mcpsnoop.chain.trip", int64(n+1)))
+		spans = append(spans, sp)
+	}
+	return spans, err
+}
+
+// span makes the span of one request and its answer.
+func (x *Spans) span(i store.OpIndex, part byte) (*tracepb.Span, error) {
+	o := x.s.Op(i)
+	f := x.s.Frame(o.Request)
+	method, name := x.s.OpMethod(o), x.s.OpName(o)
+	sp := &tracepb.Span{
+		TraceId: traceID(x.s.ID), SpanId: spanID(x.s.ID, f.Seq, part), Name: method,
+		Kind:              tracepb.Span_SPAN_KIND_CLIENT, // seen from the side that asks
+		StartTimeUnixNano: uint64(o.Start), EndTimeUnixNano: uint64(o.Start + int64(o.Duration(x.now))),
+	}
+	sp.Attributes = append(sp.Attributes, text("mcp.method.name", method), text("jsonrpc.request.id", idText(o.ID)))
+	if method == mcp.ToolsCall {
+		sp.Attributes = append(sp.Attributes, text("gen_ai.operation.name", "execute_tool"))
+	}
+	if key := targetKey(method); key != "" && name != "" {
+		sp.Attributes = append(sp.Attributes, text(key, name))
+		if key != "mcp.resource.uri" { // a URI has too many values for a name
+			sp.Name += " " + name
+		}
+	}
+	if rev, _ := o.Revision(); rev != "" {
+		sp.Attributes = append(sp.Attributes, text("mcp.protocol.version", string(rev)))
+	}
+	sp.Attributes = append(sp.Attributes, x.network()...)
+	sp.Attributes = append(sp.Attributes,
+		text("mcpsnoop.session.id", x.s.ID), num("mcpsnoop.request.seq", int64(f.Seq)), text("mcpsnoop.state", o.State.String()))
+	if o.Progress > 0 {
+		sp.Attributes = append(sp.Attributes, num("mcpsnoop.progress", int64(o.Progress)))
+	}
+	err := x.context(sp, o)
+	if err2 := x.outcome(sp, o); err == nil {
+		err = err2
+	}
+	return sp, err
+}
+
+// targetKey is the attribute for what a method addresses.
+func targetKey(method string) string {
+	switch method {
+	case mcp.ToolsCall:
+		return "gen_ai.tool.name"
+	case mcp.PromptsGet:
+		return "gen_ai.prompt.name"
+	case mcp.ResourcesRead, mcp.Subscribe, mcp.Unsubscribe:
+		return "mcp.resource.uri"
+	}
+	return ""
+}
+
+// idText is the id as the conventions want it: a string's text, a number's digits.
+func idText(id wire.ID) string {
+	if s, ok := wire.Text([]byte(id)); ok {
+		return s
+	}
+	return string(id)
+}
+
+// context joins the caller's trace, when the request carries a valid one, and
+// passes its state on unchanged.
+func (x *Spans) context(sp *tracepb.Span, o *store.Operation) error {
+	rec, err := x.body(x.s, o.Request)
+	if err != nil {
+		return fmt.Errorf("read the request of #%d: %w", x.s.Frame(o.Request).Seq, err)
+	}
+	m := wire.ParseMessage(rec.Body())
+	meta := wire.Get(m.Params, "_meta")
+	if v, ok := wire.Text(m.Version); ok && v != "2.0" {
+		sp.Attributes = append(sp.Attributes, text("jsonrpc.protocol.version", v))
+	}
+	p, ok := parseTraceparent(wire.GetString(meta, "traceparent"))
+	if !ok {
+		return nil
+	}
+	sp.TraceId, sp.ParentSpanId, sp.Flags = p.trace, p.span, p.flags
+	sp.TraceState = wire.GetString(meta, "tracestate")
+	return nil
+}
+
+// maxStatus bounds an error message in a span, in bytes.
+const maxStatus = 1024
+
+// outcome sets what came of the call: the conventions want a status of ERROR
+// exactly where there is an error.type.
+func (x *Spans) outcome(sp *tracepb.Span, o *store.Operation) error {
+	fail := func(kind, message string) {
+		sp.Attributes = append(sp.Attributes, text("error.type", kind))
+		sp.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: message[:min(len(message), maxStatus)]}
+	}
+	if _, ok := o.Late(); ok {
+		sp.Attributes = append(sp.Attributes, yes("mcpsnoop.late"))
+	}
+	if why := x.s.Why(o); why != "" {
+		sp.Attributes = append(sp.Attributes, text("mcpsnoop.unanswered", why))
+		return nil
+	}
+	if o.State != store.Failed {
+		return nil
+	}
+	if o.ToolError {
+		fail("tool_error", "")
+		return nil
+	}
+	i, ok := o.Answer()
+	if !ok || o.TaskState == store.TaskFailed {
+		fail("_OTHER", "the task failed")
+		return nil
+	}
+	rec, err := x.body(x.s, i)
+	if err != nil {
+		fail("_OTHER", "")
+		return fmt.Errorf("read the answer #%d: %w", x.s.Frame(i).Seq, err)
+	}
+	e := wire.ParseMessage(rec.Body()).Error
+	code := string(wire.Get(e, "code"))
+	if _, err := strconv.ParseFloat(code, 64); err != nil {
+		fail("_OTHER", wire.GetString(e, "message"))
+		return nil
+	}
+	fail(code, wire.GetString(e, "message"))
+	sp.Attributes = append(sp.Attributes, text("rpc.response.status_code", code))
+	return nil
+}
