@@ -87,19 +87,16 @@ func (m *Members) Next() bool {
 	if m.i < 0 {
 		return false
 	}
-	start, err := skipKey(m.b, m.i)
+	start, err := m.key()
 	if err != nil {
 		return m.stop(err)
 	}
-	keyEnd, _ := skipString(m.b, m.i)
-	m.Key = unescape(m.b[m.i+1 : keyEnd-1])
 	end, err := skipValue(m.b, start)
 	if err != nil {
 		m.openKey, m.openValue = m.Key, m.b[start:]
 		return m.stop(err)
 	}
 	m.Value, m.Start = m.b[start:end], start
-	m.colon = keyEnd + bytes.IndexByte(m.b[keyEnd:], ':') + 1
 	end = skipSpace(m.b, end)
 	m.after = end
 	switch {
@@ -112,6 +109,24 @@ func (m *Members) Next() bool {
 		m.i, m.Err = -1, &SyntaxError{end, "a comma or a closing bracket"}
 	}
 	return true
+}
+
+// key reads the name of the next member and returns the offset of its value.
+func (m *Members) key() (int, error) {
+	b, i := m.b, m.i
+	if i >= len(b) || b[i] != '"' {
+		return 0, &SyntaxError{i, "a member name"}
+	}
+	end, err := skipString(b, i)
+	if err != nil {
+		return 0, err
+	}
+	m.Key = unescape(b[i+1 : end-1])
+	if end = skipSpace(b, end); end >= len(b) || b[end] != ':' {
+		return 0, &SyntaxError{end, "a colon"}
+	}
+	m.colon = end + 1
+	return skipSpace(b, m.colon), nil
 }
 
 // Before and After bound the current value together with the white space
