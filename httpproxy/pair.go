@@ -1,17 +1,15 @@
 package httpproxy
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"net/http"
 )
 
 // pair is a client connection and the upstream connection that belongs to it.
@@ -103,7 +101,7 @@ func (c *pair) isHTTP2() bool {
 // that is closed whole.
 func (c *pair) left(err error) {
 	c.mu.Lock()
-	c.gone = true
+	c.gone = !errors.Is(err, net.ErrClosed) // by the proxy itself, when it ends
 	streams := c.streams
 	c.mu.Unlock()
 	if !c.asked {
@@ -323,11 +321,3 @@ func closeWrite(c net.Conn) {
 	}
 	c.Close()
 }
-
-// replayed is a connection whose first bytes have been read already.
-type replayed struct {
-	net.Conn
-	r *bufio.Reader
-}
-
-func (c *replayed) Read(p []byte) (int, error) { return c.r.Read(p) }

@@ -19,6 +19,7 @@ type Target struct {
 	path      string // of the MCP endpoint; "" means that every path is one
 	loopback  bool
 	tls       *tls.Config // nil for plain HTTP
+	probed    probed
 }
 
 // ParseTarget reads the URL of an MCP endpoint. roots are the authorities that

@@ -182,10 +182,10 @@ func (u *upstream) finish(keep, closes bool) bool {
 // ends as the server's did: there is no other way to say that more was due.
 func (u *upstream) broken(x *exchange, how string, err error) {
 	switch {
-	case u.c.p.closing.Load():
-		how = "" // that was us
 	case u.c.isGone():
 		how = "client"
+	case u.c.p.closing.Load():
+		how = "" // that was us
 	}
 	x.responseOver(how)
 	u.c.out.flush()
