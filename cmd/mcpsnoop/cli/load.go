@@ -47,10 +47,7 @@ func (a *App) load(ctx context.Context, s source, o loadOptions) ([]*loadedSessi
 		return nil, err
 	}
 	defer r.Close()
-	if a.Tune != nil {
-		a.Tune(collectAt)
-	}
-	l := &loader{source: s, options: o, byID: map[string]*loadedSession{}}
+	l := &loader{source: s, options: o, byID: map[string]*loadedSession{}, tune: a.Tune}
 	err = readError(s, l.run(ctx, r))
 	for _, one := range l.list {
 		one.appender.Publish()
@@ -58,10 +55,28 @@ func (a *App) load(ctx context.Context, s source, o loadOptions) ([]*loadedSessi
 	return l.list, err
 }
 
-// collectAt is how much the heap may grow, in percent, before it is collected:
-// an index grows all the time and becomes garbage never, so collecting late
-// would only double it.
-const collectAt = 30
+// An index grows all the time and becomes garbage never. Collecting when the
+// heap has doubled, as Go does, would double the memory for nothing: here it is
+// collected when it has grown by about headroom bytes.
+const (
+	headroom   = 12 << 20
+	frameCost  = 160 // bytes of index a frame, with its share of a call and of what rules remember
+	retuneAt   = 8192
+	minPercent = 12
+	maxPercent = 100
+
+	collectAt = 30 // percent, where an index grows for as long as somebody looks at it
+)
+
+// retune adapts the collector to the size of the index, each time it has
+// doubled.
+func (l *loader) retune() {
+	if l.tune == nil || l.items < l.nextTune {
+		return
+	}
+	l.nextTune = max(2*l.items, retuneAt)
+	l.tune(min(max(100*headroom/max(l.nextTune*frameCost*3/4, 1), minPercent), maxPercent))
+}
 
 type loader struct {
 	source  source
@@ -70,6 +85,9 @@ type loader struct {
 	byID    map[string]*loadedSession
 	last    *loadedSession
 	early   []capture.Item // problems from before the first record
+
+	tune            func(percent int)
+	items, nextTune int
 }
 
 // run passes batches from a reading goroutine to this one.
@@ -90,6 +108,8 @@ func (l *loader) run(ctx context.Context, r *capture.Reader) error {
 		case <-ctx.Done():
 			return cause(ctx, ctx.Err())
 		case b := <-full:
+			l.items += b.n
+			l.retune()
 			for i := range b.n {
 				l.add(&b.items[i])
 			}

@@ -54,6 +54,9 @@ func runTail(ctx context.Context, app *App, o *tailOptions) error {
 		return err
 	}
 	s := list[0]
+	if app.Tune != nil {
+		app.Tune(collectAt)
+	}
 	p := newPrinter(app, s, o)
 	if o.Follow && !s.Stdin {
 		err = follow(ctx, app, s, p)
