@@ -7,8 +7,11 @@ import (
 // key takes a key press.
 func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
-	if name == "ctrl+c" {
+	switch {
+	case name == "ctrl+c":
 		return m.quit()
+	case name == "ctrl+z" && m.opts.Suspend:
+		return tea.Suspend
 	}
 	if m.prompt != nil {
 		return m.prompt.key(m, msg)

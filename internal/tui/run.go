@@ -9,13 +9,19 @@ import (
 )
 
 // Run shows the UI on a terminal until its user quits or ctx ends; neither is
-// an error. in and out are the terminal; opts.Env tells what it can do.
+// an error. in and out are the terminal, or in is nil for that of the process;
+// opts.Env tells what it can do. Signals are the caller's: they end ctx.
 func Run(ctx context.Context, src Source, opts Options, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	p := tea.NewProgram(New(ctx, src, opts), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out),
-		tea.WithEnvironment(opts.Env), tea.WithColorProfile(Profile(opts.Env)), tea.WithFPS(FPS))
-	_, err := p.Run()
+	all := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithOutput(out), tea.WithEnvironment(opts.Env), tea.WithColorProfile(Profile(opts.Env)),
+		tea.WithFPS(FPS), tea.WithoutSignalHandler(),
+	}
+	if in != nil {
+		all = append(all, tea.WithInput(in))
+	}
+	_, err := tea.NewProgram(New(ctx, src, opts), all...).Run()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
 		return nil
 	}

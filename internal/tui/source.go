@@ -86,6 +86,8 @@ type Options struct {
 	Command string
 	// Version is shown in the help.
 	Version string
+	// Suspend lets ctrl-z stop the program; only where it is the viewer's own.
+	Suspend bool
 }
 
 // liveFor is how long after its newest line a session without an end is

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/redact"
+	"github.com/mcpsnoop/mcpsnoop/internal/tui"
+)
+
+type openOptions struct {
+	Theme   *choice
+	Redact  redactOptions
+	Session []string
+}
+
+func newThemeFlag() *choice {
+	return newChoice("auto", "auto", "light", "dark", "contrast", "none")
+}
+
+func newOpenCmd(app *App) *cobra.Command {
+	o := &openOptions{Theme: newThemeFlag()}
+	cmd := &cobra.Command{
+		Use:   "open [flags] [SESSION]",
+		Short: "Look at one session in the user interface",
+		Long: `Show the frames of one session, live when it still runs: filter, inspect, jump
+between a request and its answer. ? lists the keys. Redaction flags change what
+is shown and copied, never the log. On a terminal that cannot show screens
+(TERM=dumb) the frames are printed.`,
+		Example:           `  mcpsnoop open files`,
+		Args:              atMostOne("session"),
+		ValidArgsFunction: app.completeSessions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Session = args
+			return runOpen(cmd.Context(), app, o)
+		},
+	}
+	cmd.Flags().Var(o.Theme, "theme", "colours: auto, light, dark, contrast or none")
+	o.Redact.addFlags(cmd.Flags())
+	return cmd
+}
+
+func runOpen(ctx context.Context, app *App, o *openOptions) error {
+	engine, err := o.Redact.engine()
+	if err != nil {
+		return err
+	}
+	list, err := app.sources(o.Session)
+	if err != nil {
+		return err
+	}
+	if !app.OutTTY {
+		return errNoTerminal("tail")
+	}
+	s := list[0]
+	if s.Stdin {
+		var stop func()
+		if s, stop, err = app.spoolLive(ctx); err != nil {
+			return err
+		}
+		defer stop()
+	}
+	return app.showLog(ctx, s, engine, o.Theme.value, list[0].Stdin)
+}
+
+// errNoTerminal says that the UI has nowhere to be shown.
+func errNoTerminal(instead string) error {
+	return withHint(errors.New("the user interface needs a terminal as standard output"), "mcpsnoop %s prints the same", instead)
+}
+
+// showLog shows the UI on one log.
+func (a *App) showLog(ctx context.Context, s source, engine *redact.Engine, theme string, fromPipe bool) error {
+	if a.Tune != nil {
+		a.Tune(collectAt)
+	}
+	src := newLogSource(a, s, engine)
+	defer src.close()
+	more, err := src.first(ctx)
+	for err == nil && len(src.store.Sessions()) == 0 && fromPipe && ctx.Err() == nil {
+		time.Sleep(10 * time.Millisecond) // the pipe has given nothing yet
+		more, err = src.first(ctx)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return readError(s, err)
+	}
+	sessions := src.Sessions()
+	if len(sessions) == 0 {
+		return readError(s, capture.ErrEmpty)
+	}
+	opts := a.uiOptions(theme)
+	if len(sessions) == 1 {
+		opts.Open = sessions[0].ID
+	}
+	if tui.Plain(a.Env) {
+		return a.plainLog(ctx, src, more, opts)
+	}
+	return a.show(ctx, src, opts, fromPipe, func(ctx context.Context) { src.follow(ctx, more) })
+}
+
+// plainLog prints what the log holds, where no screen can be shown.
+func (a *App) plainLog(ctx context.Context, src *logSource, more bool, opts tui.Options) error {
+	for more && ctx.Err() == nil {
+		var err error
+		if more, err = src.first(ctx); err != nil {
+			return readError(src.source, err)
+		}
+	}
+	src.standing()
+	defer src.tailer.Close()
+	for _, s := range src.Sessions() {
+		if err := tui.WritePlain(ctx, a.Out, src, s, opts); err != nil {
+			return fmt.Errorf("write to standard output: %w", err)
+		}
+	}
+	return cause(ctx, ctx.Err())
+}
+
+// uiOptions are what the UI is told about this terminal.
+func (a *App) uiOptions(theme string) tui.Options {
+	return tui.Options{Env: a.Env, Now: a.Clock.Now, Zone: time.Local, Theme: theme, Version: version, Suspend: true}
+}
+
+// show runs the UI and, beside it, what feeds it.
+func (a *App) show(ctx context.Context, src tui.Source, opts tui.Options, fromPipe bool, feed func(context.Context)) error {
+	within, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { feed(within) })
+	in := a.In
+	if fromPipe || !a.InTTY {
+		in = nil // the keyboard is the terminal's
+	}
+	err := tui.Run(within, src, opts, in, a.Out)
+	stop()
+	wg.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return fmt.Errorf("show the user interface: %w", err)
+	}
+	return nil
+}
+
+// spoolLive copies a log from standard input to a temporary file in the
+// background, so that it can be read by position while it comes.
+func (a *App) spoolLive(ctx context.Context) (s source, stop func(), err error) {
+	f, err := os.CreateTemp(a.TempDir, "mcpsnoop-*.jsonl")
+	if err != nil {
+		return s, nil, fmt.Errorf("keep standard input for looking at it: %w", err)
+	}
+	go func() { // it ends with the pipe, or with the program
+		_, _ = io.Copy(f, contextReader{ctx, a.In})
+		_ = f.Close()
+	}()
+	stop = func() { _ = os.Remove(f.Name()) }
+	if s.Log, err = capture.Locate(a.FS, f.Name()); err != nil {
+		stop()
+		return s, nil, fmt.Errorf("read standard input: %w", err)
+	}
+	s.Name, s.Log.ID = "standard input", "stdin"
+	return s, stop, nil
+}
