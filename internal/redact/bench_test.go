@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 )
 
 func base64Payload(n int) []byte {
@@ -121,5 +123,33 @@ func TestHostile(t *testing.T) {
 		} else if testing.Verbose() {
 			t.Logf("%-18s %8v", name, d.Round(time.Millisecond))
 		}
+	}
+}
+
+// BenchmarkCheck is the floor: telling that the same payload is JSON.
+func BenchmarkCheck(b *testing.B) {
+	p := rowsPayload(1 << 20)
+	b.SetBytes(int64(len(p)))
+	for b.Loop() {
+		if wire.Check(p) != nil {
+			b.Fatal("no JSON")
+		}
+	}
+}
+
+// BenchmarkRemember is a payload that brings new secrets each time.
+func BenchmarkRemember(b *testing.B) {
+	e := engine(b, Config{Secrets: true})
+	n := 0
+	for b.Loop() {
+		var s strings.Builder
+		s.WriteString(`{"result":{"structuredContent":[`)
+		for range 100 {
+			n++
+			fmt.Fprintf(&s, `{"token":"Secret/%d+value"},`, n)
+		}
+		s.WriteString(`1]}}`)
+		b.SetBytes(int64(s.Len()))
+		e.Payload(nil, []byte(s.String()))
 	}
 }

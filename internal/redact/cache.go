@@ -2,29 +2,31 @@ package redact
 
 import "encoding/binary"
 
-// names remembers what was found out about member names: a payload repeats few
-// of them many times. It belongs to one walker.
+// names remembers what was found out about names: a payload repeats few of
+// them many times. It belongs to one walker.
 type names struct {
 	rules   *rules
 	entries [256]nameEntry
+	long    nameEntry // for a name that is too long to be kept
 }
 
 type nameEntry struct {
 	text  [31]byte
 	n     uint8
 	kind  keyKind
+	pair  pairRole
 	clean bool   // as a name it holds no secret,
 	gen   uint64 // as far as the memory went then
 }
 
-// entry returns the place for a name, which may hold another one; nil for a
-// name that is too long.
-func (c *names) entry(name []byte) *nameEntry {
+// name returns what is known of a name. It is valid until the next call.
+func (w *walker) name(name []byte) *nameEntry {
 	n := len(name)
 	var h uint64
 	switch {
-	case n > len(nameEntry{}.text) || n == 0:
-		return nil
+	case n > len(nameEntry{}.text):
+		w.names.long = nameEntry{kind: w.rules.keys.kind(name)}
+		return &w.names.long
 	case n >= 8:
 		h = binary.LittleEndian.Uint64(name) ^ binary.LittleEndian.Uint64(name[n-8:])*31
 	default:
@@ -32,35 +34,13 @@ func (c *names) entry(name []byte) *nameEntry {
 			h = h<<8 | uint64(b)
 		}
 	}
-	return &c.entries[(h+uint64(n))*0x9E3779B97F4A7C15>>56]
-}
-
-func (e *nameEntry) is(name []byte) bool { return string(e.text[:e.n]) == string(name) }
-
-// kind classifies a name as keySet.kind does.
-func (w *walker) kind(name []byte) keyKind {
-	e := w.names.entry(name)
-	if e == nil {
-		return w.rules.keys.kind(name)
-	}
-	if !e.is(name) {
-		*e = nameEntry{n: uint8(len(name)), kind: w.rules.keys.kind(name)}
+	e := &w.names.entries[(h+uint64(n))*0x9E3779B97F4A7C15>>56]
+	if string(e.text[:e.n]) != string(name) {
+		*e = nameEntry{n: uint8(n), kind: w.rules.keys.kind(name), pair: pairOf(name)}
 		copy(e.text[:], name)
 	}
-	return e.kind
+	return e
 }
 
-// clean reports whether a name was searched before, by the same rules and with
-// the same memory, and nothing was found.
-func (w *walker) clean(name []byte) bool {
-	e := w.names.entry(name)
-	return e != nil && e.clean && e.gen == w.e.mem.gen && e.is(name)
-}
-
-// setClean notes that a name holds no secret.
-func (w *walker) setClean(name []byte) {
-	w.kind(name)
-	if e := w.names.entry(name); e != nil {
-		e.clean, e.gen = true, w.e.mem.gen
-	}
-}
+// kind classifies a name as keySet.kind does.
+func (w *walker) kind(name []byte) keyKind { return w.name(name).kind }

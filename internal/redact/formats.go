@@ -147,7 +147,7 @@ var (
 
 // pemBlocks gives the private key blocks in t, their lines included. A block
 // without its end runs to the end of t.
-func pemBlocks(t []byte, found func(start, end int)) {
+func pemBlocks(t []byte, found func(span)) {
 	for at := 0; ; {
 		k := bytes.Index(t[at:], pemBegin)
 		if k < 0 {
@@ -166,7 +166,7 @@ func pemBlocks(t []byte, found func(start, end int)) {
 				end += k + len(dashes)
 			}
 		}
-		found(start, end)
+		found(span{start: start, end: end, kind: "private-key"})
 		at = end
 	}
 }

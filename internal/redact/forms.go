@@ -78,40 +78,66 @@ func placeholder(v string) bool {
 
 // formsOf returns how v may be written, each once.
 func formsOf(v string, open bool) []form {
-	f := formList{seen: map[string]bool{}, open: open}
+	f := formList{list: make([]form, 0, 12), open: open}
 	f.add(form{text: v, bound: len(v) < freeKnown})
-	for _, s := range escapes(v) {
-		f.add(form{text: s, bound: len(v) < freeKnown})
+	if !unreserved(v) {
+		for _, s := range escapes(v) {
+			f.add(form{text: s, bound: len(v) < freeKnown})
+		}
 	}
-	f.add(form{text: hex.EncodeToString([]byte(v))})
-	f.add(form{text: strings.ToUpper(hex.EncodeToString([]byte(v)))})
+	h := hex.EncodeToString([]byte(v))
+	f.add(form{text: h})
+	f.add(form{text: strings.ToUpper(h)})
 	for shift := range 3 {
-		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			f.add(base64Form(v, shift, enc, open))
+		b := base64Form(v, shift, open)
+		f.add(b)
+		if strings.ContainsAny(b.text, "+/") {
+			b.text = toURLAlphabet.Replace(b.text)
+			f.add(b)
 		}
 	}
 	return f.list
 }
 
+// unreserved reports whether v is written the same in URLs and JSON strings.
+func unreserved(v string) bool {
+	for i := range len(v) {
+		if c := v[i]; !isDotted(c) && c != '~' {
+			return false
+		}
+	}
+	return true
+}
+
 type formList struct {
 	list []form
-	seen map[string]bool
 	open bool
 }
 
 func (l *formList) add(f form) {
-	if len(f.text) < keyLen || l.seen[f.text] {
+	if len(f.text) < keyLen {
 		return
 	}
-	l.seen[f.text] = true
+	for i := range l.list {
+		if l.list[i].text == f.text {
+			return
+		}
+	}
 	f.open = l.open
 	l.list = append(l.list, f)
 }
 
+// The replacers are read only.
+var (
+	toURLAlphabet = strings.NewReplacer("+", "-", "/", "_")
+	toComponent   = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
+	toHTML        = strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`)
+)
+
 // base64Form is what is sure to stand in the base64 of a text in which v
 // begins shift bytes behind a multiple of three.
-func base64Form(v string, shift int, enc *base64.Encoding, open bool) form {
-	s := enc.EncodeToString(append(make([]byte, shift), v...))
+func base64Form(v string, shift int, open bool) form {
+	s := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift, shift+len(v)), v...))
 	bits := 8 * (shift + len(v))
 	from, to := (8*shift+5)/6, bits/6
 	return form{text: s[from:to], left: 8*shift%6 != 0, right: bits%6 != 0 && !open}
@@ -125,11 +151,11 @@ func isBase64(c byte) bool {
 func escapes(v string) []string {
 	q := url.QueryEscape(v)
 	p := strings.ReplaceAll(q, "+", "%20")
-	component := strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(p)
+	component := toComponent.Replace(p)
 	out := []string{q, p, component, url.PathEscape(v), lowerEscapes(q), lowerEscapes(p), lowerEscapes(component)}
 	j := string(wire.AppendString(nil, v))
 	j = j[1 : len(j)-1]
-	html := strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`).Replace(j)
+	html := toHTML.Replace(j)
 	again := string(wire.AppendString(nil, j))
 	return append(out, j, html, strings.ReplaceAll(j, "/", `\/`), asciiJSON(j), again[1:len(again)-1])
 }

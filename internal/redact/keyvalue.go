@@ -47,7 +47,7 @@ func (s *scan) key(i, j int) int {
 		return j
 	}
 	bare := t[start-1] != '"' && t[start-1] != '\'' && t[start-1] != '`'
-	s.found(span{start: start, end: end, kind: "key", bare: bare})
+	s.w.add(span{start: start, end: end, kind: "key", bare: bare})
 	return end
 }
 

@@ -30,32 +30,53 @@ func (e *Engine) Leaks(b []byte) []Leak {
 	if e == nil || len(e.salt) == 0 {
 		e, _ = New(Config{Secrets: true})
 	}
-	var leaks []Leak
 	w := e.begin(&e.strict)
 	defer e.end(w)
-	w.leaks = &leaks
-	edits := w.run(func() []edit {
+	w.lenient = true
+	edits := tidy(w.run(func() []edit {
 		if wire.Check(b) != nil {
 			return w.text(b)
 		}
-		w.paths = e.rules.paths.selectIn(b)
-		top := place{zone: zoneRoot, envelope: true}
 		if isLogLine(b) {
-			top.zone = zoneLogLine
+			return append(w.walk(b, place{zone: zoneLogLine, envelope: true}, 0), w.argvLeaks(b)...)
 		}
-		return w.walk(b, top, 0)
-	})
+		w.paths = e.rules.paths.selectIn(b)
+		return w.walk(b, place{zone: zoneRoot, envelope: true}, 0)
+	}))
+	var leaks []Leak
 	for _, x := range edits {
 		leaks = append(leaks, Leak{Offset: x.start, Length: x.end - x.start, Kind: x.kind})
 	}
-	return append2(leaks, randomWords(b, edits))
+	leaks = append(leaks, randomWords(b, edits)...)
+	slices.SortStableFunc(leaks, func(x, y Leak) int { return x.Offset - y.Offset })
+	return leaks
 }
 
-// append2 joins two lists in the order of their offsets.
-func append2(a, b []Leak) []Leak {
-	a = append(a, b...)
-	slices.SortStableFunc(a, func(x, y Leak) int { return x.Offset - y.Offset })
-	return a
+// argvLeaks finds the values of secret flags in the command of a meta line: an
+// array in which the flag is the element before.
+func (w *walker) argvLeaks(b []byte) []edit {
+	var out []edit
+	for m := wire.MembersOf(b); m.Next(); {
+		if string(m.Key) != "raw" {
+			continue
+		}
+		for r := wire.MembersOf(m.Value); r.Next(); {
+			if string(r.Key) != "command" {
+				continue
+			}
+			hide := false
+			for e := wire.ElementsOf(r.Value); e.Next(); {
+				arg, _ := wire.Text(e.Value)
+				if hide && !isFlag(arg) && arg != "" && !HasMark(arg) {
+					at := m.Start + r.Start + e.Start
+					out = append(out, edit{start: at, end: at + len(e.Value), kind: "key"})
+					w.learnSpan([]byte(arg), "key", false)
+				}
+				hide = isFlag(arg) && w.kind([]byte(arg)) != 0
+			}
+		}
+	}
+	return out
 }
 
 // Lengths of words that may be random secrets: shorter ones are names, longer

@@ -21,6 +21,9 @@ const (
 	filterBits = 18
 )
 
+// knownValue is the kind of a span that the memory found.
+const knownValue = "known-value"
+
 // memory holds found values and all the forms in which they are looked for.
 type memory struct {
 	count atomic.Int32 // of values
@@ -99,7 +102,7 @@ func (m *memory) forget(slot int) {
 	delete(m.byText, k.text)
 	for _, f := range k.forms {
 		key := load(f.text[(len(f.text)-keyLen)/2:])
-		var left []needle
+		left := m.buckets[key][:0]
 		for _, n := range m.buckets[key] {
 			if n.text != f.text {
 				left = append(left, n)
@@ -136,7 +139,7 @@ func load[T ~string | ~[]byte](b T) uint64 {
 
 // search gives each place in t where a form of a remembered value stands. The
 // caller holds the read lock.
-func (m *memory) search(t []byte, found func(span) bool) {
+func (m *memory) search(t []byte, found func(span)) {
 	if len(m.slots) == 0 || len(t) < keyLen {
 		return
 	}
@@ -201,5 +204,5 @@ func (n *needle) widen(t []byte, start, end int) span {
 	if n.right && end < len(t) && isBase64(t[end]) {
 		end++
 	}
-	return span{start: start, end: end, kind: "known-value", mark: n.mark, open: n.open}
+	return span{start: start, end: end, kind: knownValue, mark: n.mark, open: n.open}
 }

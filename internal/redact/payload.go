@@ -80,7 +80,12 @@ func (e *Engine) plain(dst, t []byte, hits *Hits) ([]byte, bool) {
 	if len(edits) == 0 {
 		return t, false
 	}
-	return apply(dst, t, edits), true
+	out := apply(dst, t, edits)
+	if wire.Check(out[len(dst):]) == nil && wire.Check(t) != nil {
+		// What made it no JSON is gone: it must not be taken for a message.
+		return append(dst, e.Mark(string(t))...), true
+	}
+	return out, true
 }
 
 // text collects what is to be replaced in text outside of JSON.
@@ -137,7 +142,7 @@ const maxSpare = 2 << 20
 // end gives back what begin took.
 func (e *Engine) end(w *walker) {
 	e.mem.mu.RUnlock()
-	w.hits, w.leaks, w.learned, w.paths = nil, nil, nil, nil
+	w.hits, w.lenient, w.learned, w.paths = nil, false, nil, nil
 	if cap(w.masked) > maxSpare {
 		w.masked = nil
 	}

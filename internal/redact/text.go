@@ -32,76 +32,69 @@ type span struct {
 // nothing new comes, so a second run over the result finds nothing either.
 // The spans are valid until the next call.
 func (w *walker) find(t []byte, open rule) []span {
-	w.spans = w.spans[:0]
-	seen := t
 	has := classesOf(t)
+	if has == 0 && len(t) < shortestFormat && len(w.rules.values) == 0 && (len(t) < keyLen || len(w.e.mem.slots) == 0) {
+		return nil
+	}
+	w.spans, w.plain, w.seen = w.spans[:0], t, t
 	if has&hasBracket != 0 && bytes.Contains(t, []byte(markOpen)) {
 		w.masked = append(w.masked[:0], t...)
-		seen = w.masked
-		cover(seen)
+		w.seen = w.masked
+		cover(w.seen)
 	}
 	for range 8 {
 		from := len(w.spans)
-		w.search(t, seen, open, has)
+		w.search(open, has)
 		fresh := w.spans[from:]
 		if len(fresh) == 0 {
 			break
 		}
-		if &seen[0] == &t[0] {
+		if &w.seen[0] == &t[0] {
 			w.masked = append(w.masked[:0], t...)
-			seen = w.masked
+			w.seen = w.masked
 		}
 		for _, s := range fresh {
-			clear(seen[s.start:s.end])
+			clear(w.seen[s.start:s.end])
 		}
 	}
+	w.plain, w.seen = nil, nil
 	w.spans = union(w.spans)
 	return w.spans
 }
 
-// search makes one run of all rules over the text seen, in which replaced
-// places are covered; t is the text without cover.
-func (w *walker) search(t, seen []byte, open rule, has class) {
-	add := func(s span) bool {
-		if s.start >= s.end || covered(seen[s.start:s.end]) {
-			return false
-		}
-		w.spans = append(w.spans, s)
-		return true
+// add notes a span, unless there is nothing in it or it is covered already. A
+// value found by a rule is remembered.
+func (w *walker) add(s span) {
+	if s.start >= s.end || covered(w.seen[s.start:s.end]) {
+		return
 	}
-	if open&byMemory != 0 {
-		w.e.mem.search(seen, add)
+	w.spans = append(w.spans, s)
+	if s.kind != knownValue {
+		w.learnSpan(w.plain[s.start:s.end], s.kind, s.bare)
+	}
+}
+
+// search makes one run of all rules over the text.
+func (w *walker) search(open rule, has class) {
+	if open&byMemory != 0 && len(w.e.mem.slots) > 0 {
+		w.e.mem.search(w.seen, w.add)
 	}
 	if open&byValue != 0 {
 		for i := range w.rules.values {
-			for _, m := range w.rules.values[i].find(seen) {
-				if add(span{start: m[0], end: m[1], kind: "value"}) {
-					w.learn(t[m[0]:m[1]])
-				}
+			for _, m := range w.rules.values[i].find(w.seen) {
+				w.add(span{start: m[0], end: m[1], kind: "value"})
 			}
 		}
 	}
-	if open&byFormat != 0 && w.rules.formats && has&hasHyphen != 0 && len(t) > len(pemBegin) {
-		pemBlocks(seen, func(start, end int) {
-			if add(span{start: start, end: end, kind: "private-key"}) {
-				w.learn(t[start:end])
-			}
-		})
-	}
-	if has == 0 && len(t) < shortestFormat {
-		return
-	}
 	s := scan{
-		t: seen, w: w, lenient: w.leaks != nil,
+		w: w, t: w.seen, lenient: w.lenient,
 		formats: open&byFormat != 0 && w.rules.formats,
 		byKeys:  open&byKey != 0 && w.rules.keys.active(),
-		found: func(f span) {
-			if add(f) {
-				w.learnSpan(t[f.start:f.end], f.kind, f.bare)
-			}
-		},
 	}
-	if s.formats || s.byKeys {
+	if s.formats && has&hasHyphen != 0 && len(s.t) > len(pemBegin) {
+		pemBlocks(s.t, w.add)
+	}
+	if (s.formats || s.byKeys) && (has != 0 || len(s.t) >= shortestFormat) {
 		s.run()
 	}
 }
@@ -150,6 +143,9 @@ func union(s []span) []span {
 			if last.mark == "" {
 				last.mark = x.mark
 			}
+			if last.kind == knownValue {
+				last.kind = x.kind
+			}
 		case x.end > last.end:
 			last.end, last.mark = x.end, ""
 		}
@@ -164,7 +160,6 @@ type scan struct {
 	formats bool
 	byKeys  bool
 	lenient bool // for Leaks: an object behind a key is looked into and not reported
-	found   func(span)
 
 	prevStart, prevEnd int // the word before, for names written with a space
 }
@@ -204,19 +199,19 @@ func (s *scan) word(i, j int) int {
 	if s.formats {
 		if j-i >= 8 || j < len(t) && t[j] == '.' {
 			if kind, start, end := matchFormat(t, i); end > 0 {
-				s.found(span{start: start, end: end, kind: kind})
+				s.w.add(span{start: start, end: end, kind: kind})
 				return end
 			}
 		}
 		if j-i <= 6 && j < len(t) && t[j] == ' ' && t[i]|0x20 == 'b' {
 			if start, end := schemeCredential(t, t[i:j], j); end > 0 {
-				s.found(span{start: start, end: end, kind: "authorization"})
+				s.w.add(span{start: start, end: end, kind: "authorization"})
 				return end
 			}
 		}
 		if j+2 < len(t) && t[j] == ':' && t[j+1] == '/' && t[j+2] == '/' {
 			if start, end := urlPassword(t, j+3); end > 0 {
-				s.found(span{start: start, end: end, kind: "url-password"})
+				s.w.add(span{start: start, end: end, kind: "url-password"})
 				return end
 			}
 		}

@@ -10,17 +10,23 @@ import (
 // strings. Each level doubles the backslashes, so real texts stay far below.
 const maxInner = 8
 
+// maxLearned bounds how many values one payload may add to what is remembered.
+const maxLearned = 64
+
 // walker holds what one run over a payload or a text needs. Walkers are kept
 // in a pool; the read lock of the memory is held while one runs.
 type walker struct {
 	e     *Engine
 	rules *rules
 	hits  *Hits
-	leaks *[]Leak // set for Leaks: an object behind a key is looked into
+	// lenient: an object behind a key is looked into, as Leaks wants it
+	lenient bool
 
 	names   names
 	spans   []span
-	masked  []byte
+	plain   []byte // the text that find searches,
+	seen    []byte // and the same with what is replaced covered
+	masked  []byte // room for seen
 	learned []string
 	paths   []extent // what --redact-path selected, in order
 	levels  [maxInner + 1]level
@@ -59,7 +65,7 @@ func (w *walker) walk(b []byte, top place, depth int) []edit {
 		case atEnd:
 			return tidy(l.edits)
 		case atKey:
-			cur = w.name(b, start, end, depth)
+			cur = w.memberName(b, start, end, depth)
 			continue
 		case atClose:
 			l.stack = l.stack[:len(l.stack)-1]
@@ -83,7 +89,7 @@ func (w *walker) walk(b []byte, top place, depth int) []edit {
 func (w *walker) open(c *cursor, start int, object bool, p place, depth int) bool {
 	l := &w.levels[depth]
 	forced := depth == 0 && w.selected(start)
-	if !p.spare && (forced || p.key != 0 && (w.leaks == nil || !object)) && !emptyAt(c.b, c.i) {
+	if !p.spare && (forced || p.key != 0 && (!w.lenient || !object)) && !emptyAt(c.b, c.i) {
 		end := c.skip()
 		w.whole(l, c.b, extent{start, end})
 		return false
@@ -113,20 +119,21 @@ func (w *walker) selected(start int) bool {
 	return len(w.paths) > 0 && w.paths[0].start == start
 }
 
-// name reads a member name: what its value is, and whether it is a secret.
-func (w *walker) name(b []byte, start, end, depth int) place {
+// memberName reads a member name: what its value is, and whether it is a secret.
+func (w *walker) memberName(b []byte, start, end, depth int) place {
 	l := &w.levels[depth]
 	f := &l.stack[len(l.stack)-1]
 	s := b[start+1 : end-1]
 	text := decode(l.buf, s)
-	if len(text) > 0 && len(s) > len(text) {
+	if len(s) > len(text) {
 		l.buf = text
 	}
-	p := w.member(f.zone, f.inherit, text)
+	e := w.name(text)
+	p := member(f.zone, f.inherit, text, e)
 	if p.pair == pairValue && f.pair != 0 {
 		p.key |= f.pair
 	}
-	if f.zone == zoneSchema || f.zone == zoneNames || len(text) == 0 || w.clean(text) {
+	if f.zone == zoneSchema || f.zone == zoneNames || len(text) == 0 || e.clean && e.gen == w.e.mem.gen {
 		return p
 	}
 	open := byName
@@ -136,7 +143,8 @@ func (w *walker) name(b []byte, start, end, depth int) place {
 	if spans := w.find(text, open); len(spans) > 0 {
 		w.replace(l, s, start+1, text, spans)
 	} else if open == byName {
-		w.setClean(text)
+		e = w.name(text) // the search may have asked for other names
+		e.clean, e.gen = true, w.e.mem.gen
 	}
 	return p
 }
@@ -189,7 +197,7 @@ func (w *walker) str(b []byte, at extent, p place, forced bool, depth int) {
 		l.buf = text
 	}
 	if p.pair == pairName && len(l.stack) > 0 {
-		w.pair(l, b, w.kind(text))
+		w.pair(l, b, w.rules.pairKind(text))
 	}
 	if forced || p.key != 0 {
 		w.keyed(l, s, at.start+1, text, p.key)
@@ -283,7 +291,7 @@ func (w *walker) hit(v []byte) {
 
 // learn notes a value to be remembered once the walk is done.
 func (w *walker) learn(v []byte) {
-	if len(w.learned) >= MaxRemembered || len(v) < minKnown {
+	if len(w.learned) >= maxLearned || len(v) < minKnown {
 		return
 	}
 	if s := string(bytes.TrimSpace(v)); worthy(s) && w.e.mem.fresh(s) {
@@ -310,7 +318,7 @@ func (w *walker) learnSpan(v []byte, kind string, bare bool) {
 // learnInside notes the strings in a value that is replaced as a whole.
 func (w *walker) learnInside(v []byte) {
 	c := cursor{b: v}
-	for len(w.learned) < MaxRemembered {
+	for len(w.learned) < maxLearned {
 		ev, start, end := c.next()
 		if ev == atEnd {
 			return

@@ -44,24 +44,23 @@ const (
 	pairValue
 )
 
-// member returns the place of the value of a member called name in zone z.
-func (w *walker) member(z zone, inherit keyKind, name []byte) place {
+// member returns the place of the value of a member called name, of which e
+// is known, in zone z.
+func member(z zone, inherit keyKind, name []byte, e *nameEntry) place {
 	switch z {
+	case zoneData:
+		return place{zone: zoneData, key: e.kind, pair: e.pair}
 	case zoneSchema:
 		return schemaMember(inherit, name)
 	case zoneNames:
-		if kind := w.kind(name); kind != 0 {
-			inherit = kind
+		if e.kind != 0 {
+			inherit = e.kind
 		}
 		return place{zone: zoneSchema, inherit: inherit, quiet: true}
 	}
-	p := place{zone: zoneData}
-	if z != zoneData {
-		p = protocolMember(z, name)
-	}
+	p := protocolMember(z, name)
 	if !p.spare && !p.envelope {
-		p.key = w.kind(name)
-		p.pair = pairOf(name)
+		p.key, p.pair = e.kind, e.pair
 	}
 	return p
 }
@@ -74,6 +73,15 @@ func pairOf(name []byte) pairRole {
 		return pairValue
 	}
 	return 0
+}
+
+// pairKind classifies the text of a "name": the name of a variable or header
+// holds no space.
+func (r *rules) pairKind(text []byte) keyKind {
+	if len(text) > maxName || bytes.IndexByte(text, ' ') >= 0 {
+		return 0
+	}
+	return r.keys.kind(text)
 }
 
 // schemaMember is the place of a keyword. Only default, const, examples and
