@@ -67,6 +67,7 @@ func TestHTTP2ClientsWhateverTheServerSpeaks(t *testing.T) {
 				t.Fatal(err)
 			}
 			b, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
 			if resp.ProtoMajor != 2 || err != nil || string(b) != "data: {\"id\":1}\n\n" || resp.Trailer.Get("X-T") != "9" || resp.Header["Date"] != nil {
 				t.Errorf("got %v %q (%v), trailer %v, header %v", resp.Proto, b, err, resp.Trailer, resp.Header)
 			}
@@ -101,6 +102,7 @@ func TestTLSTarget(t *testing.T) {
 			t.Fatal(err)
 		}
 		b, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
 		if got, want := string(b), "HTTP/1.1true"+strings.TrimPrefix(s.URL, "https://"); got != want {
 			t.Errorf("got %q; want %q", got, want)
 		}
@@ -108,8 +110,9 @@ func TestTLSTarget(t *testing.T) {
 	untrusting := newRig(t, s.URL+"/mcp")
 	resp, err := client(t).Get(untrusting.url("/mcp"))
 	if err != nil || resp.StatusCode != 502 {
-		t.Errorf("without the authority: %v, %v; want 502", resp, err)
+		t.Fatalf("without the authority: %v, %v; want 502", resp, err)
 	}
+	resp.Body.Close()
 }
 
 func TestHTTP2AbortsBothWays(t *testing.T) {
