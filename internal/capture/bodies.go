@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -88,21 +89,23 @@ func (b *Bodies) Read(path string, ref Ref, rec *Record, buf []byte) ([]byte, er
 	return buf, nil
 }
 
-// parseAny reads frame sub of a line in whatever format it is.
+// parseAny reads frame sub of a line, first as the format that it looks like.
 func parseAny(line []byte, sub int, rec *Record) error {
-	err := ErrNotRecord
-	for _, f := range formats() {
-		if !f.begins(line) && !f.sniff(line) {
-			continue
+	all := formats()
+	slices.SortStableFunc(all, func(a, b *format) int {
+		if a.begins(line) && !b.begins(line) {
+			return -1
 		}
+		return 0
+	})
+	err := ErrNotRecord
+	for _, f := range all {
 		d := decoder{format: f}
 		rest, perr := f.parse(&d, line, rec)
 		switch {
 		case perr != nil:
 			err = perr
-		case sub > len(rest) || rec.Direction == DirUnknown:
-			return ErrNotRecord
-		default:
+		case sub <= len(rest) && rec.Direction != DirUnknown:
 			if sub > 0 {
 				*rec = rest[sub-1]
 			}

@@ -18,8 +18,11 @@ var ErrNotRecord = errors.New(`no log line: "direction" is missing`)
 // give DirUnknown. The error says what is wrong with the line.
 func ParseRecord(line []byte, r *Record) error { return parseRecord(line, r, nil) }
 
-// interned keeps the strings that repeat on every line of a session.
-type interned struct{ session, label, conn, mcpSession string }
+// interned keeps what repeats on every line of a session.
+type interned struct {
+	session, label, conn, mcpSession string
+	head                             lineHead
+}
 
 func (s *interned) string(last *string, v []byte) string {
 	if len(v) >= 2 && string(v[1:len(v)-1]) == *last {
@@ -31,12 +34,22 @@ func (s *interned) string(last *string, v []byte) string {
 }
 
 func parseRecord(line []byte, r *Record, in *interned) error {
+	*r = Record{}
 	if in == nil {
 		in = &interned{}
+	} else if i := in.head.read(line, r); i > 0 {
+		r.SessionID, r.Label = in.head.session, in.head.label
+		return r.members(wire.MembersFrom(line, i), line, in, true)
 	}
-	*r = Record{}
-	w := wire.MembersOf(line)
-	seen := false
+	err := r.members(wire.MembersOf(line), line, in, false)
+	if err == nil {
+		in.head.learn(line, r)
+	}
+	return err
+}
+
+// members reads the members that w walks over.
+func (r *Record) members(w wire.Members, line []byte, in *interned, seen bool) error {
 	for w.Next() {
 		if err := r.member(&w, line, in); err != nil {
 			return err
@@ -261,30 +274,41 @@ func parseTime(v []byte) (time.Time, error) {
 
 // fastTime reads the form that this program writes, YYYY-MM-DDTHH:MM:SS[.fraction]Z.
 func fastTime(s []byte) (time.Time, bool) {
-	if len(s) < len("2006-01-02T15:04:05Z") || s[4] != '-' || s[7] != '-' || s[10] != 'T' || s[13] != ':' || s[16] != ':' || s[len(s)-1] != 'Z' {
+	if len(s) < len("2006-01-02T15:04:05Z") || s[4] != '-' || s[7] != '-' {
 		return time.Time{}, false
 	}
 	year, ok1 := digits(s[0:4])
 	month, ok2 := digits(s[5:7])
 	day, ok3 := digits(s[8:10])
-	hour, ok4 := digits(s[11:13])
-	minute, ok5 := digits(s[14:16])
-	second, ok6 := digits(s[17:19])
-	if !(ok1 && ok2 && ok3 && ok4 && ok5 && ok6) || month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(month, year) || hour > 23 || minute > 59 || second > 59 {
+	hour, minute, second, nanos, ok4 := clock(s[10:])
+	if !(ok1 && ok2 && ok3 && ok4) || month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(month, year) {
 		return time.Time{}, false
 	}
-	nanos := 0
-	if frac := s[19 : len(s)-1]; len(frac) > 0 {
+	return time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC), true
+}
+
+// clock reads THH:MM:SS[.fraction]Z.
+func clock(s []byte) (hour, minute, second, nanos int, ok bool) {
+	if len(s) < len("T15:04:05Z") || s[0] != 'T' || s[3] != ':' || s[6] != ':' || s[len(s)-1] != 'Z' {
+		return 0, 0, 0, 0, false
+	}
+	hour, ok1 := digits(s[1:3])
+	minute, ok2 := digits(s[4:6])
+	second, ok3 := digits(s[7:9])
+	if !(ok1 && ok2 && ok3) || hour > 23 || minute > 59 || second > 59 {
+		return 0, 0, 0, 0, false
+	}
+	if frac := s[9 : len(s)-1]; len(frac) > 0 {
 		n, ok := digits(frac[1:])
 		if frac[0] != '.' || !ok || len(frac) > 10 || len(frac) < 2 {
-			return time.Time{}, false
+			return 0, 0, 0, 0, false
 		}
 		for range 10 - len(frac) {
 			n *= 10
 		}
 		nanos = n
 	}
-	return time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC), true
+	return hour, minute, second, nanos, true
 }
 
 func daysIn(month, year int) int {

@@ -104,7 +104,7 @@ func (d *decoder) decode(l sourceLine, last bool, it *Item) (bool, error) {
 	if err != nil {
 		return d.damaged(l, b, last, err, it)
 	}
-	*it = Item{Record: it.Record, Ref: d.ref(l, b), Line: d.line}
+	it.Ref, it.Line, it.Problem = d.ref(l, b), d.line, nil
 	return d.deliver(it, rest), nil
 }
 
@@ -219,7 +219,7 @@ func (d *decoder) zeroed(l sourceLine, b []byte, it *Item) (bool, error) {
 		p.Err, p.Length = err, l.size
 		return d.only(it, p)
 	}
-	*it = Item{Record: it.Record, Ref: d.ref(l, trimmed), Line: d.line}
+	it.Ref, it.Line, it.Problem = d.ref(l, trimmed), d.line, nil
 	if !d.deliver(it, rest) {
 		return d.only(it, p)
 	}

@@ -82,6 +82,10 @@ func MembersOf(v []byte) Members {
 	return Members{b: v, i: i}
 }
 
+// MembersFrom goes on with a walk over the object v, at the name of the member
+// that stands at offset i.
+func MembersFrom(v []byte, i int) Members { return Members{b: v, i: skipSpace(v, i)} }
+
 // Next goes to the next member and reports whether there is one.
 func (m *Members) Next() bool {
 	if m.i < 0 {
