@@ -281,6 +281,21 @@ func (c *talk) hear(want string) {
 	}
 }
 
+// response reads one response whole and gives its body.
+func (c *talk) response(method string) string {
+	c.t.Helper()
+	method, _, _ = strings.Cut(method, " ")
+	resp, err := http.ReadResponse(c.r, &http.Request{Method: method})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(b)
+}
+
 // rest reads until the connection ends.
 func (c *talk) rest() string {
 	b, _ := io.ReadAll(c.r)
@@ -314,5 +329,20 @@ func (r *rig) waitIdleEnd() {
 			return
 		}
 		time.Sleep(time.Millisecond)
+	}
+}
+
+type captureRecord = capture.Record
+
+// neverHolds ends the rig and wants a text nowhere in what was written.
+func (r *rig) neverHolds(secret string) {
+	r.t.Helper()
+	r.stop()
+	b, err := os.ReadFile(r.rec.Path())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if bytes.Contains(b, []byte(secret)) {
+		r.t.Errorf("%q stands in the log:\n%s", secret, b)
 	}
 }
