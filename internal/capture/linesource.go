@@ -10,6 +10,7 @@ import (
 const (
 	lineBuffer  = 256 << 10 // to begin with, and what is kept between lines
 	spareBuffer = 4 << 20   // a longer one is given back when its line is done
+	restBuffer  = 4 << 10   // what a source keeps that has nothing to read
 	history     = 64        // bytes kept before the current line, to know the place again
 	strictLimit = 1 << 20   // how far a file is read to tell that it is no log
 )
@@ -39,6 +40,7 @@ type lineSource struct {
 	seen       int   // bytes behind start that hold no line feed
 	off        int64 // file offset of buf[start]
 	skipped    int64 // bytes dropped of a line that is too long
+	full       bool  // the last read took all the room there was
 }
 
 // next gives the next line, errUnended at the end of what there is, or the
@@ -96,6 +98,7 @@ func (s *lineSource) drop() {
 func (s *lineSource) fill() error {
 	s.makeRoom()
 	n, err := s.src.Read(s.buf[s.end:])
+	s.full = n == len(s.buf)-s.end
 	s.end += n
 	switch {
 	case n > 0:
@@ -115,6 +118,10 @@ func (s *lineSource) makeRoom() {
 	switch limit := s.max + lineBuffer; {
 	case size > spareBuffer && s.end-s.start <= lineBuffer/2:
 		s.moveTo(make([]byte, lineBuffer))
+	case size < lineBuffer && !s.full && s.end-s.start+history < size/2:
+		s.moveTo(s.buf) // there was little to read, and may be again
+	case size < lineBuffer:
+		s.moveTo(make([]byte, lineBuffer))
 	case size-s.end >= lineBuffer/8:
 	case size > 0 && s.start-history >= size/2:
 		s.moveTo(s.buf)
@@ -122,6 +129,13 @@ func (s *lineSource) makeRoom() {
 		s.moveTo(make([]byte, min(max(lineBuffer, 2*size), limit)))
 	default:
 		s.moveTo(s.buf)
+	}
+}
+
+// shrink gives the buffer back for the time when there is nothing to read.
+func (s *lineSource) shrink() {
+	if len(s.buf) > restBuffer && s.end-s.start+history < restBuffer/2 {
+		s.moveTo(make([]byte, restBuffer))
 	}
 }
 

@@ -103,6 +103,9 @@ func (t *Tailer) Poll(ctx context.Context, emit func(*Item) error) (n int, more 
 		}
 	}
 	t.ctx = nil
+	if err == nil {
+		t.lines.shrink()
+	}
 	t.still = t.lines.readOffset()
 	if errors.Is(err, errBudget) {
 		return n, true, nil

@@ -363,6 +363,23 @@ func TestTailerGivesEachOnce(t *testing.T) {
 	})
 }
 
+// Many sessions are followed at once: one that is quiet costs little.
+func TestTailerMemory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	tl := NewTailer(OS{}, path, TailOptions{})
+	defer tl.Close()
+	want := 0
+	for i := range 40 {
+		s := logLine(i+1, "c2s", fmt.Sprintf(`"raw":"%s"`, strings.Repeat("x", []int{5, 300, 20000, 6 << 20}[min(i%10, 3)/(1+i%2)])))
+		appendFile(t, path, s)
+		want++
+		got := tail(t, tl)
+		if len(got) != 1 || !strings.HasPrefix(got[0], fmt.Sprint(want, " ")) || len(tl.lines.buf) > restBuffer {
+			t.Fatalf("record %d: %.100q; %d bytes held", want, got, len(tl.lines.buf))
+		}
+	}
+}
+
 func TestSpans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s spans
