@@ -293,7 +293,7 @@ func (x *exchange) event(ev wire.Event) {
 // session's id, which is as good as a key.
 func hideQuery(d *capture.Draft) {
 	if bare, query, ok := strings.Cut(string(d.Body), "?"); ok && query != "" {
-		d.Body, d.Redacted = []byte(bare+"?..."), true
+		d.Body, d.Size, d.Redacted = []byte(bare+"?..."), 0, true
 	}
 }
 
