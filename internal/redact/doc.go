@@ -33,8 +33,17 @@
 // named hides them.
 //
 // All searches take linear time on any input and nest no deeper than
-// wire.MaxDepth.
+// wire.MaxDepth. Filters and indexes from the end in a --redact-path may read
+// ahead, up to eight times the payload; behind that they count as matching.
 //
-// It imports wire and a JSONPath parser and no other room. It reads no files,
+// # What it misses
+//
+// A secret that no rule names, one that is cut in two by something else, the
+// base64 of a secret that was never seen in another form, more than
+// MaxRemembered values at once, more than maxLearned new ones in one payload
+// outside of their own places, and in texts a password with spaces that no
+// quotes hold together.
+//
+// It imports wire and a JSONPath parser and no other room. It never reads files,
 // keeps no secret beyond the life of an Engine and logs nothing.
 package redact

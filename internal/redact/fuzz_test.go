@@ -146,7 +146,7 @@ func TestPayloadProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b, err := json.Marshal(value(4).Draw(t, "value"))
 		if err != nil {
-			t.Skip()
+			return
 		}
 		checkPayload(t, b)
 	})
@@ -157,7 +157,7 @@ func TestSecretsAreGone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secret := rapid.StringMatching(`[A-Za-z0-9!"#$%&'()*+,./:;<=>?@\\^_{|}~é-]{12,40}`).Draw(t, "secret")
 		if !worthy(secret) {
-			t.Skip()
+			return
 		}
 		e, err := New(Config{Secrets: true})
 		if err != nil {

@@ -31,14 +31,7 @@ func plainMarks(s string) string { return anyTag.ReplaceAllString(s, "<R>") }
 
 func TestPayload(t *testing.T) {
 	secrets := Config{Secrets: true}
-	call := func(args string) string {
-		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":` + args + `}}`
-	}
-	tests := []struct {
-		name    string
-		c       Config
-		in, out string // out "" means unchanged
-	}{
+	checkPayloads(t, []payloadTest{
 		{"key", secrets, call(`{"api_key":"abc"}`), call(`{"api_key":"<R>"}`)},
 		{"key shapes", secrets, call(`{"x_api_key":"a","client-secret":"b","Cookie":"c","sessionToken":"d","bearer":"e","private_key":"f","dbPassword":"g","APIKey":"h"}`),
 			call(`{"x_api_key":"<R>","client-secret":"<R>","Cookie":"<R>","sessionToken":"<R>","bearer":"<R>","private_key":"<R>","dbPassword":"<R>","APIKey":"<R>"}`)},
@@ -63,17 +56,38 @@ func TestPayload(t *testing.T) {
 		{"number in a string", Config{Values: []string{`\d{9}`}}, call(`{"n":123456789,"b":"{\"n\":123456789}"}`), call(`{"n":123456789,"b":"{\"n\":\"<R>\"}"}`)},
 		{"name and value", secrets, call(`{"env":[{"name":"API_KEY","value":"x"},{"value":"y","name":"API_KEY"},{"name":"PATH","value":"/bin"}]}`),
 			call(`{"env":[{"name":"API_KEY","value":"<R>"},{"value":"<R>","name":"API_KEY"},{"name":"PATH","value":"/bin"}]}`)},
+		{"error data", secrets, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"refused sk-test-9f8e7d6c5b4a39281706","data":{"token":"x"}}}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"refused <R>","data":{"token":"<R>"}}}`},
+		{"marks stay", Config{Secrets: true, Values: []string{`[A-Z]+`}}, call(`{"token":"[REDACTED:ab12]","q":"token=[REDACTED] x"}`), ""},
+		{"metadata document", secrets, `{"resource":"https://h/mcp","authorization_servers":["https://as"],"bearer_methods_supported":["header"],"token_endpoint":"https://as/token","authorization_endpoint":"https://as/a"}`, ""},
+		{"remembered in the same frame", secrets, call(`{"q":"see hunter2x9 here","password":"hunter2x9"}`), call(`{"q":"see <R> here","password":"<R>"}`)},
+	})
+}
+
+func TestPaths(t *testing.T) {
+	checkPayloads(t, []payloadTest{
 		{"path", Config{Paths: []string{"$.params.arguments.password"}}, call(`{"password":"x","n":{"password":"y"}}`), call(`{"password":"<R>","n":{"password":"y"}}`)},
 		{"paths", Config{Paths: []string{"$..secret", "$.params.arguments.list[-1]", "$.params.arguments.list[?@.a==1]", "$.params.arguments.m['x','y'][0:2]"}},
 			call(`{"secret":{"a":[1]},"list":[{"a":1},2,{"a":2},true,5],"m":{"x":[1,2,3],"y":"z"}}`), call(`{"secret":"<R>","list":["<R>",2,{"a":2},true,"<R>"],"m":{"x":["<R>","<R>",3],"y":"z"}}`)},
 		{"path spares the envelope", Config{Paths: []string{"$.*"}}, `{"jsonrpc":"2.0","id":"a","method":"b","params":{"x":1}}`, `{"jsonrpc":"2.0","id":"a","method":"b","params":"<R>"}`},
 		{"path in a batch", Config{Paths: []string{"$.params.x"}}, `[{"params":{"x":"1"}},{"params":{"y":"1"}}]`, `[{"params":{"x":"<R>"}},{"params":{"y":"1"}}]`},
 		{"path and twice the same name", Config{Paths: []string{"$.params.x"}}, `{"params":{"x":"1","x":"2"},"params":3}`, `{"params":{"x":"<R>","x":"<R>"},"params":3}`},
-		{"error data", secrets, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"refused sk-test-9f8e7d6c5b4a39281706","data":{"token":"x"}}}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"refused <R>","data":{"token":"<R>"}}}`},
-		{"marks stay", Config{Secrets: true, Values: []string{`[A-Z]+`}}, call(`{"token":"[REDACTED:ab12]","q":"token=[REDACTED] x"}`), ""},
-		{"metadata document", secrets, `{"resource":"https://h/mcp","authorization_servers":["https://as"],"bearer_methods_supported":["header"],"token_endpoint":"https://as/token","authorization_endpoint":"https://as/a"}`, ""},
-		{"remembered in the same frame", secrets, call(`{"q":"see hunter2x9 here","password":"hunter2x9"}`), call(`{"q":"see <R> here","password":"<R>"}`)},
-	}
+	})
+}
+
+// payloadTest is a payload and what comes of it; out "" means unchanged.
+type payloadTest struct {
+	name    string
+	c       Config
+	in, out string
+}
+
+// call is a tools/call with these arguments.
+func call(args string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":` + args + `}}`
+}
+
+func checkPayloads(t *testing.T, tests []payloadTest) {
+	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			e := engine(t, tt.c)
