@@ -84,7 +84,7 @@ func (b *Bodies) Read(path string, ref Ref, rec *Record, buf []byte) ([]byte, er
 	}
 	if err := parseAny(buf, ref.Sub, rec); err != nil {
 		b.drop(f)
-		return buf, fmt.Errorf("read %s: %w (%v)", path, ErrChanged, err)
+		return buf, fmt.Errorf("read %s: %w: %w", path, ErrChanged, err)
 	}
 	return buf, nil
 }
@@ -195,7 +195,7 @@ func (b *Bodies) remove(f *bodyFile) {
 
 func (f *bodyFile) shut() {
 	if f.close != nil {
-		f.close()
+		_ = f.close() // opened for reading only
 	}
 }
 

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -102,11 +103,11 @@ func Locate(fsys FS, path string) (Log, error) {
 	log := newLog(strings.TrimSuffix(base, logExt), path)
 	for n := 1; n == 1 || segmentOf(base) == 1; n++ {
 		s, err := statSegment(fsys, path, n)
-		if err != nil && n == 1 {
-			return Log{}, fmt.Errorf("find the log: %w", err)
+		if n > 1 && errors.Is(err, fs.ErrNotExist) {
+			break
 		}
 		if err != nil {
-			break
+			return Log{}, fmt.Errorf("find the log: %w", err)
 		}
 		log.add(s)
 	}

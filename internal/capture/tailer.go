@@ -149,7 +149,7 @@ func (t *Tailer) failed(err error) error {
 		t.alien = true
 	case errors.Is(err, errBudget), t.ctx.Err() != nil:
 	default:
-		t.shut() // open it again: NFS handles go stale, disks come back
+		_ = t.shut() // open it again: NFS handles go stale, disks come back
 	}
 	return err
 }

@@ -153,7 +153,7 @@ func (t *Tailer) restart() {
 	t.lines.strict = true
 	t.dec.forget()
 	t.dec.startSegment(t.segment)
-	t.again, t.alien, t.uncount, t.base, t.first = true, false, 0, 0, ""
+	t.again, t.alien, t.uncount, t.base, t.first, t.tried = true, false, 0, 0, "", 0
 }
 
 // notice reports what happened to the log. lost is how much of an unfinished
@@ -206,7 +206,7 @@ func (t *Tailer) unpack(f File) error {
 		if !errors.Is(err, io.EOF) {
 			return t.failed(fmt.Errorf("decompress the log: %w", err))
 		}
-		t.shut()
+		_ = t.shut()
 		t.finished = true // shorter than what was read: nothing new in it
 	}
 	return nil
@@ -220,14 +220,17 @@ func (t *Tailer) turn(emit func(*Item) error) (bool, error) {
 	}
 	if t.unpacker != nil {
 		t.finished = true
-		t.shut()
+		_ = t.shut()
 	}
 	if t.file == nil && !t.finished {
 		return false, nil
 	}
 	next, err := statSegment(t.fs, t.path, t.segment+1)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return false, t.whole(emit)
+	case err != nil:
+		return false, fmt.Errorf("look for the next segment: %w", err)
 	}
 	if !t.finished { // what was written before the next segment began
 		if err := t.drain(emit); err != nil || t.stale {
@@ -240,8 +243,8 @@ func (t *Tailer) turn(emit func(*Item) error) (bool, error) {
 		}
 	}
 	t.segment = next.Number
-	t.shut()
-	t.finished, t.gone, t.first, t.uncount, t.base = false, false, "", 0, 0
+	_ = t.shut()
+	t.finished, t.gone, t.first, t.uncount, t.base, t.tried = false, false, "", 0, 0, 0
 	t.lines.reset(0)
 	t.dec.startSegment(t.segment)
 	return true, nil
@@ -250,7 +253,7 @@ func (t *Tailer) turn(emit func(*Item) error) (bool, error) {
 // leave closes a file that was renamed or deleted, once it is read to its end.
 // When it was compressed meanwhile, all of it is known.
 func (t *Tailer) leave() error {
-	t.shut()
+	_ = t.shut()
 	t.turns++
 	name := SegmentPath(t.path, t.segment)
 	if _, err := t.fs.Stat(name); errors.Is(err, fs.ErrNotExist) {
@@ -272,7 +275,10 @@ func (t *Tailer) whole(emit func(*Item) error) error {
 	}
 	t.tried = s.readOffset()
 	b := bytes.TrimRight(s.buf[s.start:s.end], "\r")
-	if len(b) == 0 || b[len(b)-1] != '}' || wire.Check(b) != nil {
+	if len(b) == 0 || b[len(b)-1] != '}' {
+		return nil
+	}
+	if whole := wire.Check(b) == nil; !whole {
 		return nil
 	}
 	err := t.take(s.rest(), true, emit)

@@ -87,7 +87,7 @@ func drawRecord(t *rapid.T) Record {
 		Size: int64(num("size")), EOL: rapid.SampledFrom([]string{"", "crlf", "none"}).Draw(t, "eol"),
 		Truncated: yes("truncated"), Redacted: yes("redacted"), Reflowed: yes("reflowed"),
 		Dropped: num("dropped"), OrigSeq: num("orig"), ConnID: str("conn"), Exchange: num("exchange"), MCPSession: str("mcp"),
-		MCPMethod: str("method"), MCPName: str("name"), MCPProtocolVersion: str("version"), Status: int(rapid.IntRange(0, 599).Draw(t, "status")),
+		MCPMethod: str("method"), MCPName: str("name"), MCPProtocolVersion: str("version"), Status: rapid.IntRange(0, 599).Draw(t, "status"),
 	}
 	switch rapid.IntRange(0, 4).Draw(t, "body") {
 	case 0:

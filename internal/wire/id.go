@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"math/big"
 	"strings"
 )
@@ -21,7 +22,7 @@ func ParseID(v []byte) ID {
 		return ""
 	case String:
 		s, ok := Text(v)
-		if !ok || strings.IndexByte(string(v), '\\') < 0 {
+		if !ok || bytes.IndexByte(v, '\\') < 0 {
 			return ID(v)
 		}
 		return ID(AppendString(nil, s))
@@ -37,7 +38,7 @@ func (id ID) Type() Type { return TypeOf([]byte(id)) }
 // canonicalNumber writes whole numbers as plain digits; anything else stays as
 // it was written.
 func canonicalNumber(s string) string {
-	if strings.IndexAny(s, ".eE") < 0 {
+	if !strings.ContainsAny(s, ".eE") {
 		if s == "-0" {
 			return "0"
 		}

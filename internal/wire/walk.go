@@ -254,7 +254,7 @@ func unescape(s []byte) []byte {
 		r := hex4(s[i+2:])
 		i += 6
 		if utf16.IsSurrogate(r) {
-			var low rune = utf8.RuneError
+			low := utf8.RuneError
 			if escapeLen(s[i:]) == 6 {
 				low = hex4(s[i+2:])
 			}
