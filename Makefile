@@ -20,14 +20,15 @@ LDFLAGS := -s -w -X $(CLI).version=$(VERSION) -X $(CLI).commit=$(COMMIT)
 FUZZTIME  ?= 10s
 CASES     ?=
 BENCH     ?=
+CONFORMANCE ?=
 
 # $(call need,TOOL,WHAT) succeeds when TOOL is there; else says what is skipped, and with CI=true ends the recipe.
 need = { command -v $(1) >/dev/null 2>&1 || { echo "missing: $(1): skipped: $(2)"; [ "$$CI" != true ] || exit 1; false; }; }
 
-.PHONY: help build demo test tools servers vet lint race cross cases e2e bench fuzz nightly fmt clean
+.PHONY: help build demo test tools servers vet lint race cross cases e2e bench conformance fuzz nightly fmt clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/mcpsnoop
 	@mkdir -p bin
@@ -36,7 +37,7 @@ build: ## build bin/mcpsnoop
 demo: build ## a real client against a real server through the real shim
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN) demo; else $(BIN) demo --headless; fi
 
-test: build tools servers vet lint race cross cases e2e ## all tests, as far as this machine has what they need
+test: build tools servers vet lint race cross cases e2e conformance ## all tests, as far as this machine has what they need
 	@echo "make test: passed"
 
 tools: ## what the tests use and this machine lacks
@@ -86,6 +87,12 @@ e2e: build ## the demo through the built binary, and every command on what it re
 
 bench: build ## measure against the bars of docs/PERFORMANCE.md; BENCH='--only stdio' for some rows
 	@$(call need,python3,the bench) || exit 0; python3 testdata/bench/bench.py --bin $(BIN) $(BENCH)
+
+conformance: build testdata/conformance/node_modules ## the official conformance suite, straight and with the HTTP proxy in between
+	@if [ -d testdata/conformance/node_modules ]; then python3 testdata/conformance/conformance.py --bin $(BIN) $(CONFORMANCE); fi
+
+testdata/conformance/node_modules: testdata/conformance/package-lock.json
+	@$(call need,npm,the conformance suite) || exit 0; cd testdata/conformance && npm ci --no-fund --no-audit --loglevel=error && touch node_modules
 
 fuzz: ## every fuzz test for FUZZTIME (10s)
 	@for pkg in $$($(GO) list ./...); do \
