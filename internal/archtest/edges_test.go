@@ -41,6 +41,7 @@ var edges = map[string]map[string]string{
 		"internal/wire":    "strict reading of a body is the walk over JSON that made the frame",
 	},
 	"internal/otlp": {
+		"internal/capture": "the caller's trace and the text of an error stand in the bodies of frames",
 		"store":         "spans, metrics and logs are made of operations",
 		"internal/mcp":  "attribute values are methods, revisions and error codes",
 		"internal/wire": "ids in attributes keep their JSON text",
