@@ -42,9 +42,9 @@ var edges = map[string]map[string]string{
 	},
 	"internal/otlp": {
 		"internal/capture": "the caller's trace and the text of an error stand in the bodies of frames",
-		"store":         "spans, metrics and logs are made of operations",
-		"internal/mcp":  "attribute values are methods, revisions and error codes",
-		"internal/wire": "ids in attributes keep their JSON text",
+		"store":            "spans, metrics and logs are made of operations",
+		"internal/mcp":     "attribute values are methods, revisions and error codes",
+		"internal/wire":    "ids in attributes keep their JSON text",
 	},
 	"internal/play": {
 		"store":            "what is replayed or answered are the operations of a session",
