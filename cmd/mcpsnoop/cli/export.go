@@ -101,7 +101,7 @@ func runExport(ctx context.Context, app *App, o *exportOptions) error {
 	return app.writeExport(ctx, format, o.Out, in)
 }
 
-// exportLog indexes and judges one log.
+// exportLog indexes and judges one log. remove takes away what was kept for it.
 func (a *App) exportLog(ctx context.Context, s source, redact func(*capture.Record)) (_ export.Log, remove func(), err error) {
 	path := s.Log.Path
 	if s.Stdin {
@@ -111,43 +111,46 @@ func (a *App) exportLog(ctx context.Context, s source, redact func(*capture.Reco
 	if err != nil {
 		return export.Log{}, nil, err
 	}
-	defer func() {
-		if err != nil {
-			remove()
-		}
-	}()
-	gone := writerGone(s)
-	options := loadOptions{Observer: func(string) store.Observer {
-		return checks.NewEngine(checks.Options{WriterGone: gone})
-	}}
-	if redact != nil {
-		options.Edit = func(it *capture.Item) {
-			if it.Problem == nil {
-				redact(&it.Record)
-			}
-		}
-		// A secret may be met before it is known to be one: what the engine
-		// learns in a first pass, it finds everywhere in the second.
-		if _, err = a.load(ctx, s, loadOptions{Edit: options.Edit}); err != nil {
-			return export.Log{}, nil, err
-		}
-	}
-	list, err := a.load(ctx, s, options)
+	list, err := a.loadRedacted(ctx, s, redact)
 	if err != nil {
+		remove()
 		return export.Log{}, nil, err
 	}
 	log := export.Log{Name: s.Name, Open: func() (*capture.Reader, error) { return a.open(s) }}
 	bad := 0
 	for _, one := range list {
 		bad += one.Summary().ProblemCount
-		engine := one.Observer.(*checks.Engine)
-		engine.Finish(one.Session)
-		log.Sessions = append(log.Sessions, &export.Session{Session: one.Session, From: path, Findings: engine.Findings()})
+		exported := &export.Session{Session: one.Session, From: path}
+		if engine, ok := one.Observer.(*checks.Engine); ok {
+			engine.Finish(one.Session)
+			exported.Findings = engine.Findings()
+		}
+		log.Sessions = append(log.Sessions, exported)
 	}
 	if bad > 0 {
 		a.note("%s: lines that cannot be read and are left out: %d; check says which", s.Name, bad)
 	}
 	return log, remove, nil
+}
+
+// loadRedacted indexes a log as if its secrets had never been in it.
+func (a *App) loadRedacted(ctx context.Context, s source, redact func(*capture.Record)) ([]*loadedSession, error) {
+	gone := writerGone(s)
+	o := loadOptions{Observer: func(string) store.Observer { return checks.NewEngine(checks.Options{WriterGone: gone}) }}
+	if redact == nil {
+		return a.load(ctx, s, o)
+	}
+	o.Edit = func(it *capture.Item) {
+		if it.Problem == nil {
+			redact(&it.Record)
+		}
+	}
+	// A secret may be met before it is known to be one: what the engine learns
+	// in a first pass, it finds everywhere in the second.
+	if _, err := a.load(ctx, s, loadOptions{Edit: o.Edit}); err != nil {
+		return nil, err
+	}
+	return a.load(ctx, s, o)
 }
 
 // writeExport writes everything, or nothing.
