@@ -133,7 +133,7 @@ def complete(path, c2s, s2c):
     for seq, direction, line in frames(path):
         if seq != last + 1:
             raise Broken("log: seq %d after %d" % (seq, last))
-        if b'"dropped":' in line[:600]:
+        if direction != "end" and b'"dropped":' in line[:600]:
             raise Broken("log: frames dropped before seq %d" % seq)
         last = seq
         count[direction] = count.get(direction, 0) + 1

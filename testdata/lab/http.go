@@ -19,6 +19,10 @@ func httpsrv(args []string) {
 	addr := fs.String("addr", "127.0.0.1:3900", "listen")
 	fs.Parse(args)
 	h := func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			events(w, r)
+			return
+		}
 		b, err := io.ReadAll(r.Body)
 		if err != nil {
 			return

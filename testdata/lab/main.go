@@ -8,6 +8,7 @@
 //	lab echo | serve                                     the servers behind them
 //	lab relay -- CMD...                                  floor of a stdio shim (Linux)
 //	lab reverse TARGET LISTEN, httpsrv, httpcli          the same for HTTP
+//	lab eventcli [-n N -every D -gzip]                   delay of events
 package main
 
 import (
@@ -68,15 +69,16 @@ func us(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
 
 func main() {
 	commands := map[string]func([]string){
-		"echo":    func([]string) { echo() },
-		"serve":   func([]string) { serve() },
-		"lat":     lat,
-		"thr":     thr,
-		"flood":   flood,
-		"relay":   func(a []string) { relay(a[1:]) }, // relay -- CMD
-		"reverse": func(a []string) { reverse(a[0], a[1]) },
-		"httpsrv": httpsrv,
-		"httpcli": httpcli,
+		"echo":     func([]string) { echo() },
+		"serve":    func([]string) { serve() },
+		"lat":      lat,
+		"thr":      thr,
+		"flood":    flood,
+		"relay":    func(a []string) { relay(a[1:]) }, // relay -- CMD
+		"reverse":  func(a []string) { reverse(a[0], a[1]) },
+		"httpsrv":  httpsrv,
+		"httpcli":  httpcli,
+		"eventcli": eventcli,
 	}
 	if len(os.Args) > 1 {
 		if run, ok := commands[os.Args[1]]; ok {
@@ -84,6 +86,6 @@ func main() {
 			return
 		}
 	}
-	fmt.Fprintln(os.Stderr, "usage: lab echo|serve|lat|thr|flood|relay|reverse|httpsrv|httpcli")
+	fmt.Fprintln(os.Stderr, "usage: lab echo|serve|lat|thr|flood|relay|reverse|httpsrv|httpcli|eventcli")
 	os.Exit(2)
 }
