@@ -30,7 +30,9 @@ type ctx struct {
 	mi     int    // its number in the catalogue, 0 when it is not known
 	tool   string // what is addressed
 	rev    Revisions
-	sure   bool // rev was stated or negotiated, not inferred
+	sure   bool   // rev was stated or negotiated, not inferred
+	weaker Signal // of the finding at hand, where the rule as a whole has a stronger one; "" for none
+	less   bool   // the fault at hand is less than the rule's signal
 
 	missing uint64           // frames missing before this one
 	problem *capture.Problem // the line that cannot be read
@@ -64,12 +66,18 @@ func (c *ctx) run(t trigger) {
 		on = OnHTTP
 	}
 	for _, r := range c.e.cat.runs[triggerIndex(t)][c.mi] {
-		if (t == onEnd || c.rev&^r.Revisions == 0) && on&^r.Transports == 0 && !c.e.ignored(r) {
+		if (t == onEnd || c.rev&^r.Revisions == 0) && on&^r.Transports == 0 && !c.e.ignored(r) && !c.old(r) {
 			c.rule = r
 			r.check(c)
 		}
 	}
 	c.rule = nil
+}
+
+// old reports whether a rule is one of Streamable HTTP while the server uses
+// the transport before it.
+func (c *ctx) old(r *Rule) bool {
+	return c.e.web.oldSSE && r.Transports == OnHTTP && r.Revisions&R1 == 0
 }
 
 func triggerIndex(t trigger) int {
@@ -92,6 +100,15 @@ func (c *ctx) hit(v val, format string, args ...any) {
 		path = v.path(base)
 	}
 	c.hitAt(path, format, args...)
+}
+
+// hitLess reports like hit, with the signal warn where the rule as a whole has
+// a stronger one.
+func (c *ctx) hitLess(v val, format string, args ...any) {
+	sure := c.less
+	c.less = true
+	c.hit(v, format, args...)
+	c.less = sure
 }
 
 // hitAt reports that the rule is broken at a path.
@@ -157,8 +174,11 @@ func (c *ctx) hitPos(p pos, path, format string, args ...any) *Finding {
 // fill says where a finding stands.
 func (c *ctx) fill(f *Finding) {
 	f.Method, f.Tool = clip(c.method, maxSubjectLen), clip(c.tool, maxSubjectLen)
-	if c.rule.Revisions != AnyRev && !c.sure && f.Signal == Invalid {
-		f.Signal, f.Level = Warn, Should // the revision is a guess
+	if c.weaker != "" {
+		f.Signal, f.Level = c.weaker, Note
+	}
+	if f.Signal == Invalid && (c.less || c.rule.Revisions != AnyRev && !c.sure) {
+		f.Signal, f.Level = Warn, Should // a lesser fault, or the revision is a guess
 	}
 	if c.ev == nil {
 		return

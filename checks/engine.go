@@ -2,7 +2,6 @@ package checks
 
 import (
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
-	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
 	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 	"github.com/mcpsnoop/mcpsnoop/store"
 )
@@ -32,12 +31,19 @@ type Engine struct {
 	order     []uint64 // of exchanges, oldest first
 	guess     *exchange
 	names     map[string]string
+	caps      map[uint64]*capset
+	peer      peer
+	reg       registry
+	asks      asks
+	listed    listed
+	web       web
 	frag      fragments
 	batch     batchState
 	stale     []store.OpIndex // cancelled operations, oldest first
 
 	heaviest most[int64] // the largest result
-	attempts most[int]   // of one authorization ladder
+	ladders  map[string]ladder
+	attempts most[int] // of one authorization ladder
 
 	found findings
 	tree  tree
@@ -52,6 +58,7 @@ func NewEngine(o Options) *Engine {
 	e := &Engine{
 		opts: o, cat: theCatalogue(), skip: map[*Rule]bool{},
 		open: map[store.OpIndex]*request{}, exchanges: map[uint64]*exchange{}, names: map[string]string{},
+		caps: map[uint64]*capset{},
 	}
 	for _, id := range o.Ignore {
 		if r := e.cat.byID[id]; r != nil {
@@ -157,6 +164,9 @@ func (c *ctx) isMessage() bool {
 	if c.ev.Frame.Kind == store.KindBody || c.facts().Doc != "" {
 		return false
 	}
+	if c.eventName() != "" {
+		return false // an event that carries no messages
+	}
 	return c.rec.Status < 400 || c.root.get("jsonrpc").ok()
 }
 
@@ -185,6 +195,7 @@ func (c *ctx) judge() {
 
 func (c *ctx) judgeMessage() {
 	c.run(onMessage)
+	c.judgeParts()
 	switch c.ev.Msg.Kind {
 	case wire.Request:
 		c.run(onRequest)
@@ -208,112 +219,13 @@ func (c *ctx) judgeHTTP() {
 	}
 	if c.rec.Status > 0 {
 		c.run(onHTTPResponse)
+		c.climb()
 	}
 	if c.facts().SSE != nil {
 		c.run(onEvent)
 	}
 	if c.facts().End != "" {
 		c.run(onStreamEnd)
-	}
-}
-
-// newRequest makes what is remembered of the request in the frame.
-func (c *ctx) newRequest() *request {
-	return &request{
-		op: c.ev.OpIndex, frame: c.ev.Index, seq: c.rec.Seq, ts: c.ev.Frame.TS, id: c.ev.Msg.ID, client: c.c2s(),
-		method: c.method, mi: c.mi, tool: c.target(), rev: c.rev, sure: c.sure, x: c.x, cut: c.rec.Truncated,
-		cl: c.cl, batch: c.rec.Batch,
-	}
-}
-
-// learn takes the frame into what is known.
-func (c *ctx) learn() {
-	cl := c.cl
-	cl.said[dirIndex(c.c2s())] = true
-	switch c.ev.Msg.Kind {
-	case wire.Request:
-		c.learnRequest()
-	case wire.Notification:
-		if c.x != nil && c.c2s() {
-			c.x.notes++
-			c.x.calls = true
-		}
-		c.learnCancel()
-	case wire.Result, wire.Error:
-		if c.x != nil && c.c2s() {
-			c.x.notes++
-			c.x.answers = true
-		}
-		if c.req != nil && c.ev.Op != nil {
-			c.learnAnswer()
-		}
-	case wire.Other:
-	}
-	if c.x != nil {
-		c.learnExchange()
-	}
-	c.e.batch = batchState{c.rec.Batch, c.rec.Direction, c.ev.Frame.TS, c.rec.Exchange}
-}
-
-// learnCancel notes that a request was given up. It is kept for the answer
-// that may still come, but not for ever.
-func (c *ctx) learnCancel() {
-	if c.method != mcp.CancelledNote || c.req == nil {
-		return
-	}
-	c.req.cancelled = true
-	e := c.e
-	if e.stale = append(e.stale, c.ev.OpIndex); len(e.stale) > maxCancelled {
-		delete(e.open, e.stale[0])
-		e.stale = e.stale[1:]
-	}
-}
-
-func (c *ctx) learnRequest() {
-	r := c.req
-	if c.method == mcp.Initialize && c.c2s() {
-		c.cl.legacy = true
-		c.cl.ids = [2]idSet{} // a new session of the protocol
-	}
-	if c.rev == R5 && c.sure && c.c2s() {
-		c.cl.modern = true
-	}
-	if c.x != nil && r.client {
-		c.x.reqs = append(c.x.reqs, r)
-	}
-	if c.ev.Op != nil && len(c.e.open) < maxOpen {
-		c.e.open[c.ev.OpIndex] = r
-	}
-}
-
-func (c *ctx) learnAnswer() {
-	delete(c.e.open, c.ev.OpIndex)
-	if c.result.ok() && mcp.AsksForInput(c.method) {
-		c.e.heaviest.see(int64(len(c.result.raw())), func() string { return c.about() + " (id " + string(c.req.id) + ")" })
-	}
-	c.cl.ids[dirIndex(c.req.client)].add(c.req.id)
-	if c.method == mcp.Initialize && c.result.ok() && c.rev.within(Legacy) && c.rev != Legacy {
-		c.cl.negotiated = c.rev
-	}
-}
-
-func (c *ctx) learnExchange() {
-	x := c.x
-	if c.c2s() {
-		if c.facts().Method != "" {
-			x.verb = c.facts().Method
-		}
-		x.resumed = x.resumed || c.facts().LastEventID != ""
-		if x.rev == 0 || x.rev == AnyRev {
-			x.rev, x.sure = c.rev, c.sure
-			if r := c.ofHeader(); r != 0 {
-				x.rev, x.sure = r, true
-			}
-		}
-		return
-	}
-	if c.rec.Status > 0 {
-		x.status = c.rec.Status
 	}
 }
 

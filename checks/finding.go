@@ -1,10 +1,12 @@
 package checks
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/mcpsnoop/mcpsnoop/internal/redact"
 	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
@@ -130,4 +132,10 @@ func show(v val) string {
 // pointerToken escapes a name for a JSON pointer.
 func pointerToken(s string) string {
 	return clip(strings.NewReplacer("~", "~0", "/", "~1").Replace(s), maxSubjectLen)
+}
+
+// marked reports whether a mark of redaction stands in a value: no rule judges
+// what it hides.
+func marked(v val) bool {
+	return bytes.Contains(v.raw(), []byte("[REDACTED")) && redact.HasMark(string(v.raw()))
 }

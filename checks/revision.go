@@ -37,9 +37,19 @@ func (c *ctx) ofRequest() (Revisions, bool) {
 		return c.x.rev, c.x.sure
 	}
 	if c.method == mcp.Initialize {
-		return Legacy, true
+		return c.ofOffer(), true
 	}
 	return c.ofClient()
+}
+
+// ofOffer is the set that an initialize request may belong to. Over HTTP a
+// client that offers 2025-03-26 or later POSTs as those revisions have it.
+func (c *ctx) ofOffer() Revisions {
+	offer := mcp.Revision(c.params.get("protocolVersion").str())
+	if c.http() && offer >= mcp.R2 && offer.Known() && !c.e.web.oldSSE {
+		return Sessions
+	}
+	return Legacy
 }
 
 // ofHeader is what MCP-Protocol-Version says, 0 when it says nothing.

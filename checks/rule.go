@@ -59,7 +59,10 @@ const (
 
 // all are the sections of the table; one file each.
 func all() [][]Rule {
-	return [][]Rule{logRules, framingRules, jsonrpcRules, responseRules, batchRules}
+	return [][]Rule{
+		logRules, framingRules, jsonrpcRules, responseRules, batchRules, lifecycleRules, metaRules, versioningRules, capsRules, callRules, blockRules, featureRules, mrtrRules,
+		httpRules, routingRules, httpAnswerRules, sessionRules, sseRules, authRules, noteRules, listRules, toolRules,
+	}
 }
 
 const specSite = "https://modelcontextprotocol.io/specification/"

@@ -108,10 +108,9 @@ func batchMixed(c *ctx) {
 }
 
 func batchIncomplete(c *ctx) {
-	for i, r := range c.e.open {
+	for _, r := range c.e.open {
 		if r.batch && r.rev == R2 && r.closed == 0 && !r.cancelled {
-			p := pos{seq: r.seq, frame: r.frame, op: i, hasOp: true, id: string(r.id), method: r.method, tool: r.tool}
-			c.hitPos(p, "", "%s was asked in a batch and has no answer", about(r.method, r.tool))
+			c.hitPos(r.pos(), "", "%s was asked in a batch and has no answer", about(r.method, r.tool))
 		}
 	}
 }

@@ -25,9 +25,44 @@ type client struct {
 	modern     bool      // a request with 2026-07-28 metadata was seen
 	negotiated Revisions // from the answer to initialize; 0 when none was seen
 
-	ids  [2]idSet // ids used, by who asked: 0 the server, 1 the client
+	ids  [2]idSet // ids answered, by who asked: 0 the server, 1 the client
 	said [2]bool  // has sent a frame, likewise
+
+	shake  handshake
+	server *capset // of the answer to initialize; nil when it was not seen
+	client *capset // of initialize
+
+	tokens  tokens
+	listens map[wire.ID]*listen
+
+	walks      map[string]*walk
+	cut        bool // a request was recorded cut: what it offered is not known
+	resume     resumable
+	session    string // hash of the session id that the server gave out
+	toolsStale bool   // tools/list_changed came and the list was not read again
 }
+
+// handshake is how far initialize got (lifecycle, Initialization).
+type handshake struct {
+	first       pos // a client message that stood before initialize
+	early       bool
+	asked       bool // initialize was sent and has no answer
+	offer       string
+	answer      string // the server's revision
+	done        bool   // answered with a result
+	failed      bool   // answered with an error
+	initialized bool
+	worked      bool // the client sent another request, and it was answered
+	last        pos  // the last such request
+	batch       bool
+
+	modernOnly bool // -32022 named no revision with a handshake
+	probe      int  // how server/discover was answered: error code, 0 for none
+	calls      int  // messages of the client
+}
+
+// listen is a subscription (2026-07-28, basic/patterns/subscriptions).
+type listen struct{ acked, ended bool }
 
 // request is what is remembered of a request until it is answered.
 type request struct {
@@ -35,6 +70,7 @@ type request struct {
 	frame  uint32
 	seq    uint64
 	ts     int64
+	line   int
 	id     wire.ID
 	client bool // asked by the client
 	method string
@@ -49,6 +85,21 @@ type request struct {
 
 	cancelled bool
 	cut       bool // the copy was cut: what it holds is not known
+
+	version  string  // stated in _meta
+	caps     *capset // stated in _meta; nil when there were none
+	fault    string  // the rule on routing headers that it broke
+	unmeta   bool    // required metadata is missing
+	token    wire.ID // progress token
+	cursor   string  // JSON text of the cursor it goes on with, "" for none
+	task     bool    // asks for a task (2025-11-25)
+	def      *toolDef
+	hash     uint64 // of the arguments
+	body     uint64 // of method and params, over HTTP
+	badArgs  string // how its arguments do not fit the schema
+	logLevel string
+	reader   uint64 // who asked, for the list of tools
+	auth     string // hash of the credential
 }
 
 // exchange is what is remembered of one HTTP exchange.
@@ -65,6 +116,34 @@ type exchange struct {
 	resumed bool // asked for the rest of a stream with Last-Event-ID
 	status  int
 	failed  bool // its status was counted
+
+	begun    bool // a line of the request was seen
+	lines    int  // lines of the response
+	session  bool // the client sent a session id
+	sess     string
+	origin   string
+	host     string
+	path     string
+	version  string // MCP-Protocol-Version of the request
+	first    string // name of the first event
+	resumeOf uint64 // exchange of the stream that it resumes, 0 when not known
+	ctype    string // media type of the response, lower case, without parameters
+	stream   bool   // the response is an event stream
+	body     bool   // the response had a body
+	done     int    // responses that came on it
+	events   int
+	ids      bool // an event had an id
+	retry    int64
+	hasPos   bool
+	at       pos   // of the first line of the request
+	endedTS  int64 // when the stream ended
+	hasAuth  bool
+}
+
+// resumable is the newest end of a stream that asked to wait before resuming.
+type resumable struct {
+	retry int64 // milliseconds
+	ended int64 // nanoseconds
 }
 
 // batchState is what is remembered of the frame before, to tell where an array
@@ -74,6 +153,11 @@ type batchState struct {
 	dir capture.Direction
 	ts  int64
 	x   uint64
+}
+
+// pos is where the request stands.
+func (r *request) pos() pos {
+	return pos{seq: r.seq, line: r.line, frame: r.frame, op: r.op, hasOp: true, id: string(r.id), method: r.method, tool: r.tool}
 }
 
 func dirIndex(clientAsked bool) int {
@@ -193,4 +277,21 @@ func hashText[S ~string | ~[]byte](s S) uint64 {
 		h = (h ^ uint64(s[i])) * 1099511628211
 	}
 	return h
+}
+
+// web is what is known of HTTP across all exchanges of the log.
+type web struct {
+	worked map[uint64]string // requests that were answered, and on which connection
+	events map[uint64]uint64 // ids of server-sent events, and their exchange
+	dead   map[string]int64  // sessions that were answered with 404, and when
+	sent   map[uint64]uint64 // messages with an id on event streams, and their exchange
+	oldSSE bool              // the HTTP+SSE transport of 2024-11-05 is in use
+}
+
+// listed are the resources of the newest complete list.
+type listed struct {
+	uris      map[uint64]bool
+	walking   bool
+	complete  bool
+	templates bool // the list of templates was read, and is empty
 }

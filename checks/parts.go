@@ -1,0 +1,81 @@
+package checks
+
+import (
+	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
+	"github.com/mcpsnoop/mcpsnoop/internal/wire"
+)
+
+// judgeParts runs the rules on parts of a message that stand in several
+// places: metadata, capabilities, content blocks, tool definitions, questions.
+func (c *ctx) judgeParts() {
+	if c.meta.isObject() {
+		c.item = c.meta
+		c.run(onMeta)
+	}
+	c.judgeCaps()
+	if c.ev.Msg.Kind == wire.Result && c.s2c() {
+		c.judgeResult()
+	}
+	c.item = val{}
+}
+
+// judgeCaps runs the rules on a capabilities object.
+func (c *ctx) judgeCaps() {
+	v := val{}
+	switch {
+	case c.ev.Msg.Kind == wire.Request && c.c2s() && c.method == mcp.Initialize:
+		v = c.params.get("capabilities")
+	case c.ev.Msg.Kind == wire.Request && c.c2s():
+		v = c.meta.get(mcp.MetaClientCaps)
+	case c.ev.Msg.Kind == wire.Result && c.s2c() && (c.method == mcp.Initialize || c.method == mcp.Discover):
+		v = c.result.get("capabilities")
+	}
+	if v.isObject() {
+		c.item = v
+		c.run(onCaps)
+	}
+}
+
+// capsOfClient reports whether the capabilities at hand are the client's.
+func (c *ctx) capsOfClient() bool { return c.c2s() }
+
+func (c *ctx) judgeResult() {
+	switch c.method {
+	case mcp.ToolsCall:
+		c.judgeBlocks(c.result.get("content"))
+	case mcp.PromptsGet:
+		for _, m := range c.result.get("messages").each() {
+			if b := m.get("content"); b.isObject() {
+				c.item = b
+				c.run(onBlock)
+			}
+		}
+	case mcp.ToolsList:
+		c.judgeTools()
+	}
+	for _, in := range c.result.get("inputRequests").each() {
+		c.item = in
+		c.run(onInput)
+	}
+}
+
+func (c *ctx) judgeBlocks(list val) {
+	for _, b := range list.each() {
+		if b.isObject() {
+			c.item = b
+			c.run(onBlock)
+		}
+	}
+}
+
+// judgeTools runs the rules on each definition. Their subject is the tool, and
+// paths count from its definition.
+func (c *ctx) judgeTools() {
+	tool := c.tool
+	for _, t := range c.result.get("tools").each() {
+		c.item, c.base = t, t
+		c.tool = clip(t.get("name").str(), maxSubjectLen)
+		c.run(onTool)
+	}
+	c.tool, c.base = tool, val{}
+}
