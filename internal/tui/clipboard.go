@@ -22,7 +22,7 @@ func (m *Model) copy(text string, what, command Text) tea.Cmd {
 		}
 		return nil
 	}
-	m.sayDone("copied "+what+", "+size(len(text))+", through the terminal (OSC 52)", command)
+	m.sayDone("copied "+what+", "+size(len(text))+" (OSC 52)", command)
 	return tea.SetClipboard(text)
 }
 

@@ -117,7 +117,6 @@ func (d *desk) screen() string {
 // check finds lines that do not have exactly the width of the screen.
 func (d *desk) check(what string) {
 	d.t.Helper()
-	d.m.View()
 	lines, _ := d.m.lines()
 	if len(lines) != d.m.height && d.m.width > 0 {
 		d.t.Errorf("%s at %dx%d: %d lines", what, d.m.width, d.m.height, len(lines))

@@ -22,7 +22,7 @@ var start = time.Date(2026, 3, 2, 15, 0, 5, 0, time.UTC)
 type fixture struct {
 	mu      sync.Mutex
 	list    []*store.Session
-	records map[*store.Session][]capture.Record
+	logs    map[string][]byte // by path
 	version uint64
 	subs    map[chan struct{}]bool
 	done    int64
@@ -32,7 +32,7 @@ type fixture struct {
 }
 
 func newFixture() *fixture {
-	return &fixture{records: map[*store.Session][]capture.Record{}, subs: map[chan struct{}]bool{}, alive: map[string]bool{}}
+	return &fixture{logs: map[string][]byte{}, subs: map[chan struct{}]bool{}, alive: map[string]bool{}}
 }
 
 func (f *fixture) Sessions() []*store.Session { f.mu.Lock(); defer f.mu.Unlock(); return f.list }
@@ -50,15 +50,30 @@ func (f *fixture) Subscribe() (<-chan struct{}, func()) {
 	return ch, func() { f.mu.Lock(); defer f.mu.Unlock(); delete(f.subs, ch) }
 }
 
+func (f *fixture) Bodies() store.Bodies { return f }
+
 func (f *fixture) Body(s *store.Session, i uint32) (capture.Record, error) {
+	var rec capture.Record
+	_, err := store.ReadFrame(s, i, f, &rec, nil)
+	return rec, err
+}
+
+func (f *fixture) Read(path string, ref capture.Ref, rec *capture.Record, _ []byte) ([]byte, error) {
+	buf := make([]byte, ref.Length)
+	if _, err := f.Window(path, ref.Segment, ref.Offset, buf); err != nil {
+		return nil, err
+	}
+	return buf, capture.ParseLine(buf, ref.Sub, rec)
+}
+
+func (f *fixture) Window(path string, _ int, off int64, buf []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, r := range f.records[s] {
-		if r.Seq == s.Frame(i).Seq {
-			return r, nil
-		}
+	b := f.logs[path]
+	if off > int64(len(b)) {
+		return 0, capture.ErrChanged
 	}
-	return capture.Record{}, capture.ErrChanged
+	return copy(buf, b[off:]), nil
 }
 
 // changed tells all viewers that there is something new.
@@ -105,12 +120,14 @@ func (t *tape) add(r capture.Record, after time.Duration) *tape {
 	if r.Label == "" {
 		r.Label = t.s.Summary().Label
 	}
-	line := len(r.Raw) + len(r.Text) + 120
-	t.a.Append(&capture.Item{Line: int(t.seq), Ref: capture.Ref{Segment: 1, Offset: int64(t.seq) * 1000, Length: line}, Record: r})
-	t.a.Publish()
+	line := capture.AppendRecord(nil, &r)
+	line = bytes.TrimSuffix(line, []byte("\n"))
 	t.f.mu.Lock()
-	t.f.records[t.s] = append(t.f.records[t.s], r)
+	off := len(t.f.logs[t.s.Path])
+	t.f.logs[t.s.Path] = append(append(t.f.logs[t.s.Path], line...), '\n')
 	t.f.mu.Unlock()
+	t.a.Append(&capture.Item{Line: int(t.seq), Ref: capture.Ref{Segment: 1, Offset: int64(off), Length: len(line)}, Record: r})
+	t.a.Publish()
 	return t
 }
 

@@ -32,7 +32,7 @@ func frameColumns(d *dress, w, idWidth int) []column[*frameRow] {
 		{head: "SIZE", sort: 'Z', min: 8, rank: 8, right: true, cell: func(r *frameRow, _ int) []span { return text(inkDim, size(r.f.Size)) }},
 	}
 	if wide {
-		cols = append(cols, column[*frameRow]{head: "DETAIL", min: 16, grow: 5, rank: 7, cell: func(r *frameRow, _ int) []span {
+		cols = append(cols, column[*frameRow]{head: "DETAIL", min: 24, grow: 5, rank: 7, cell: func(r *frameRow, _ int) []span {
 			if !inDetailColumn(r) {
 				return nil
 			}

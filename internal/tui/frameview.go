@@ -17,7 +17,8 @@ type frameView struct {
 	s       *store.Session
 	text    string        // the filter as it was typed
 	cursor  *store.Cursor // nil without a filter
-	busy    bool          // the cursor is being advanced
+	running *store.Cursor // the one that is being advanced beside Update
+	matched uint64        // version of the session that was matched to the end
 	limit   uint32        // frames from here on are held back
 	limited bool
 
@@ -41,9 +42,14 @@ func (v *frameView) look(s *store.Session) {
 }
 
 func (v *frameView) close() {
-	if v.cursor != nil {
-		v.cursor.Close()
-		v.cursor = nil
+	v.giveUp(v.cursor)
+	v.cursor = nil
+}
+
+// giveUp closes a cursor, or leaves that to the work that still uses it.
+func (v *frameView) giveUp(c *store.Cursor) {
+	if c != nil && c != v.running {
+		c.Close()
 	}
 }
 
@@ -67,11 +73,10 @@ func (v *frameView) filter(text string) *store.QueryError {
 	case old != nil:
 		v.cursor = old.Refine(q)
 	default:
-		v.cursor = store.NewCursor(v.s, q, bodies(v.m.src))
+		v.cursor = store.NewCursor(v.s, q, v.m.src.Bodies())
 	}
-	if old != nil {
-		old.Close()
-	}
+	v.giveUp(old)
+	v.matched = 0
 	v.text = text
 	if q.All() {
 		v.text = ""
@@ -89,17 +94,33 @@ func (v *frameView) advance() tea.Cmd { return tea.Batch(v.match(), v.resort()) 
 // match lets the cursor look at frames, step by step beside Update.
 func (v *frameView) match() tea.Cmd {
 	c := v.cursor
-	if c == nil || v.busy || !c.Progress().More {
+	if c == nil || v.running != nil || !v.unmatched() {
 		return nil
 	}
-	v.busy = true
+	v.running = c
+	version := v.s.Version()
 	return v.m.work(func(ctx context.Context) done {
-		_, _ = c.Advance(ctx, step)
+		p, err := c.Advance(ctx, step)
 		return func(m *Model) tea.Cmd {
-			v.busy = false
+			if v.running == c {
+				v.running = nil
+			}
+			if v.cursor != c {
+				c.Close() // it was given up meanwhile
+				return v.match()
+			}
+			if err == nil && !p.More {
+				v.matched = version
+			}
 			return m.top().refresh()
 		}
 	})
+}
+
+// unmatched reports whether there is something that the filter has not seen:
+// new frames, or calls that have gone on.
+func (v *frameView) unmatched() bool {
+	return v.matched == 0 || v.matched != v.s.Version() || v.cursor.Progress().More
 }
 
 // progress says how far the filter is, and whether it still works.
@@ -108,7 +129,7 @@ func (v *frameView) progress() (store.Progress, bool) {
 		return store.Progress{}, false
 	}
 	p := v.cursor.Progress()
-	return p, p.More
+	return p, p.More || v.matched == 0
 }
 
 // hold keeps what comes from now on out of the list, or lets it in.

@@ -131,9 +131,11 @@ func (p *inspector) drawBody(w, h int, active bool) []line {
 	}
 	var out []line
 	for i := p.rows.top; i < p.rows.n && len(out) < h; i++ {
-		l := p.textRow(i)
+		var l line
 		if p.mode == bodyBytes {
 			l = bytesRow(d, p.body, i*p.perRow(), p.perRow())
+		} else {
+			l = p.textRow(i)
 		}
 		if i == p.rows.cur {
 			l.base = baseResting

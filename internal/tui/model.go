@@ -321,7 +321,10 @@ func (m *Model) say(i ink, t Text) {
 func (m *Model) sayDone(t, command Text) {
 	m.say(inkNote, t)
 	if command != "" {
-		m.notice.put(inkDim, "   $ ")
+		if t != "" {
+			m.notice.put(inkText, "   ")
+		}
+		m.notice.put(inkDim, "$ ")
 		m.notice.put(inkText, command)
 	}
 }

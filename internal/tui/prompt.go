@@ -81,7 +81,7 @@ func (p *prompt) changed(m *Model) tea.Cmd {
 func (p *prompt) enter(m *Model) tea.Cmd {
 	cmd, wrong := p.accept(p.input.text())
 	if wrong != nil {
-		p.wrong = wrong
+		p.wrong, p.offers = wrong, nil
 		return cmd
 	}
 	if m.prompt == p {
@@ -146,7 +146,7 @@ func (p *prompt) draw(m *Model, w int) (line, int) {
 	start := m.d.w.width(l)
 	t, x := p.input.draw(&m.d, max(1, w-start-1))
 	i := inkStrong
-	if p.wrong != nil {
+	if p.wrong != nil && len(p.offers) == 0 {
 		i = inkWarn
 	}
 	l.put(i, t)
@@ -173,7 +173,7 @@ const maxOffers = 8
 // over draws the mistake or the offers over the first lines of the screen.
 func (p *prompt) over(m *Model, body []line, w int) {
 	d := &m.d
-	if p.wrong != nil && len(body) > 0 {
+	if p.wrong != nil && len(p.offers) == 0 && len(body) > 0 {
 		at := min(max(0, p.wrong.Column-1), max(0, w-2))
 		l := of(span{blanks(min(1+d.w.of(p.sign)+at, w-2)), inkText}, span{"^", inkError})
 		msg := Text("column "+strconv.Itoa(p.wrong.Column)+": ") + d.safe(p.wrong.Msg)

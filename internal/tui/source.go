@@ -20,6 +20,8 @@ type Source interface {
 	Subscribe() (<-chan struct{}, func())
 	// Body reads a frame again from the log. The record is the caller's.
 	Body(s *store.Session, i uint32) (capture.Record, error)
+	// Bodies reads frames for filters.
+	Bodies() store.Bodies
 	// Progress says how many bytes of the history are indexed.
 	Progress() (done, total int64)
 	// Notices are what a user should know about the watching, oldest first.
@@ -104,15 +106,4 @@ func live(src Source, s *store.Session, now time.Time) bool {
 		return l.Live(s)
 	}
 	return now.Sub(sum.Newest) < liveFor
-}
-
-// bodies gives the bytes of frames to a query. One goroutine uses it.
-func bodies(src Source) store.BodyFunc {
-	if b, ok := src.(interface{ BodyFunc() store.BodyFunc }); ok {
-		return b.BodyFunc()
-	}
-	return func(s *store.Session, i uint32) ([]byte, error) {
-		rec, err := src.Body(s, i)
-		return rec.Body(), err
-	}
 }

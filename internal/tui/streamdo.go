@@ -261,18 +261,26 @@ func (s *stream) sort(letter byte) tea.Cmd {
 	return nil
 }
 
-// filterPrompt asks for a filter and shows what it lets through while it is typed.
+// filterPrompt asks for a filter and shows what it lets through while it is
+// typed. A word of the filter language that is still being typed, and one that
+// is wrong, leave the list as it was before.
 func (s *stream) filterPrompt() *prompt {
 	before := s.view.text
 	p := &prompt{kind: promptFilter, sign: "/ ", chosen: -1, history: s.m.recent}
 	p.input.set(before)
 	set := func(text string) (tea.Cmd, *store.QueryError) {
-		if wrong := s.view.filter(strings.TrimSpace(text)); wrong != nil {
-			return nil, wrong
+		wrong := s.view.filter(strings.TrimSpace(text))
+		if wrong != nil {
+			s.view.filter(before)
 		}
-		return s.refresh(), nil
+		return s.refresh(), wrong
 	}
-	p.change = set
+	p.change = func(text string) (tea.Cmd, *store.QueryError) {
+		if half(text, p.offers) {
+			text = before
+		}
+		return set(text)
+	}
 	p.accept = func(text string) (tea.Cmd, *store.QueryError) {
 		cmd, wrong := set(text)
 		if wrong == nil {
@@ -292,4 +300,19 @@ func (s *stream) filterPrompt() *prompt {
 		return store.Complete(text, column, s.s)
 	}
 	return p
+}
+
+// half reports whether a filter ends in the beginning of a word of the filter
+// language.
+func half(text string, offers []store.Completion) bool {
+	word := text[strings.LastIndexAny(text, " (")+1:]
+	if word == "" || strings.ContainsAny(word, ":<>=\"/") {
+		return false
+	}
+	for _, o := range offers {
+		if strings.HasPrefix(o.Text, strings.TrimLeft(word, "-")) && strings.ContainsAny(o.Text, ":<>=") {
+			return true
+		}
+	}
+	return false
 }
