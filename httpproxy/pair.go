@@ -22,7 +22,7 @@ type pair struct {
 	conn   net.Conn
 	in     *stream
 	fields []field // reused for each head
-	up     *upstream
+	up     *upstream // set under mu: end closes it, too
 	asked  bool // a request has been passed on whose end answered has not told
 
 	out      sink // to the client: the upstream's while a request is asked
@@ -134,6 +134,9 @@ func (c *pair) end(all bool) {
 	if all || !c.busy || c.streams || c.tunneled {
 		c.conn.Close()
 	}
+	if all && c.up != nil {
+		c.up.conn.Close() // whoever writes to a server that does not read waits no longer
+	}
 }
 
 func (c *pair) close() {
@@ -235,14 +238,16 @@ func (c *pair) connect(x *exchange, h *head) error {
 	}
 	if c.up != nil {
 		c.up.conn.Close()
-		c.up = nil
 	}
 	conn, err := c.p.target.dial(c.p.ctx)
 	if err != nil {
 		return err
 	}
-	c.up = &upstream{c: c, conn: conn, in: newStream(conn), out: sink{conn: conn}, current: x}
-	c.readers.Go(c.up.run)
+	u := &upstream{c: c, conn: conn, in: newStream(conn), out: sink{conn: conn}, current: x}
+	c.mu.Lock()
+	c.up = u
+	c.mu.Unlock()
+	c.readers.Go(u.run)
 	return nil
 }
 

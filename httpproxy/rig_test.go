@@ -316,7 +316,10 @@ func (r *rig) waitIdleEnd() {
 		open := 0
 		r.p.mu.Lock()
 		for pr := range r.p.pairs {
-			if u := pr.up; u != nil { // set before the test heard the answer
+			pr.mu.Lock()
+			u := pr.up
+			pr.mu.Unlock()
+			if u != nil {
 				u.mu.Lock()
 				if !u.dead {
 					open++

@@ -164,18 +164,19 @@ func (u *upstream) pass(x *exchange, h *head, b *body, p *hop) bool {
 		if last {
 			writePiece(k, b, nil, true)
 			k.flush()
-			return u.finish(x.keep && !p.close && b.kind != byClose, p.close || b.kind == byClose)
+			return u.finish(x.keep && !p.close && b.kind != byClose)
 		}
 	}
 }
 
-// finish ends an exchange whose response has been passed on whole.
-func (u *upstream) finish(keep, closes bool) bool {
+// finish ends an exchange whose response has been passed on whole. Both
+// connections are kept, or none.
+func (u *upstream) finish(keep bool) bool {
 	u.mu.Lock()
-	u.current, u.dead = nil, closes
+	u.current, u.dead = nil, !keep
 	u.mu.Unlock()
 	u.c.answer(!keep)
-	return !closes
+	return keep
 }
 
 // broken ends an exchange whose response broke off. The client's connection
