@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"errors"
 	"io"
 	"strings"
 
@@ -72,7 +73,7 @@ func (d *decoder) run(list []string, out func([]byte)) {
 			out(buf[:n])
 		}
 		if err != nil {
-			d.broken = err != io.EOF
+			d.broken = !errors.Is(err, io.EOF)
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 package httpproxy
 
 import (
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -23,7 +24,6 @@ type body struct {
 	length int64 // by Content-Length, -1 when there is none
 	left   int64 // of the body, or of the chunk
 	began  bool  // a chunk has been read
-	ended  bool
 
 	trailer []field
 }
@@ -123,7 +123,7 @@ func (b *body) next() (p []byte, last bool, err error) {
 		return b.chunk()
 	case byClose:
 		if len(b.in.data()) == 0 {
-			if err := b.in.fill(); err == io.EOF {
+			if err := b.in.fill(); errors.Is(err, io.EOF) {
 				return nil, true, nil
 			} else if err != nil {
 				return nil, false, err
@@ -152,7 +152,7 @@ func (b *body) some() ([]byte, error) {
 }
 
 func unexpected(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

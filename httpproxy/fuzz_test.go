@@ -3,6 +3,7 @@ package httpproxy
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -84,7 +85,7 @@ func FuzzRequestsAreReadAlike(f *testing.F) {
 		for i := 0; ; i++ {
 			req, err := http.ReadRequest(r)
 			if err != nil {
-				if i < len(bodies) && err == io.EOF {
+				if i < len(bodies) && errors.Is(err, io.EOF) {
 					t.Errorf("%q: the proxy passed %d requests on, the server reads %d in %q", text, len(bodies), i, out)
 				}
 				return // io.EOF, or a head that this server refuses, and with it the rest

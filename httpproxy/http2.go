@@ -312,7 +312,7 @@ func (b *tappedBody) Read(p []byte) (int, error) {
 func (s *http2Side) pass(w http.ResponseWriter, r *http.Request, x *exchange, resp *http.Response) {
 	h := &head{status: resp.StatusCode, minor: '1', fields: fieldsOf(resp.Header)}
 	b := &body{kind: byChunks, length: resp.ContentLength}
-	if r.Method == http.MethodHead || resp.ContentLength == 0 || resp.StatusCode == 204 || resp.StatusCode == 304 {
+	if r.Method == http.MethodHead || resp.ContentLength == 0 || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified {
 		b.kind = noBody
 	}
 	x.responseHead(h, b)

@@ -60,7 +60,7 @@ func TestHTTP2ClientsWhateverTheServerSpeaks(t *testing.T) {
 				w.Header().Set("X-T", "9")
 			}, set)
 			r := newRig(t, s.URL+"/mcp", trusting(t, s))
-			req, _ := http.NewRequest("POST", r.url("/mcp?q=1"), strings.NewReader(`{"id":1}`))
+			req, _ := http.NewRequest(http.MethodPost, r.url("/mcp?q=1"), strings.NewReader(`{"id":1}`))
 			req.Header = http.Header{"X-A": {"1", "2"}, "User-Agent": nil}
 			resp, err := h2cClient(t).Do(req)
 			if err != nil {
@@ -109,7 +109,7 @@ func TestTLSTarget(t *testing.T) {
 	}
 	untrusting := newRig(t, s.URL+"/mcp")
 	resp, err := client(t).Get(untrusting.url("/mcp"))
-	if err != nil || resp.StatusCode != 502 {
+	if err != nil || resp.StatusCode != http.StatusBadGateway {
 		t.Fatalf("without the authority: %v, %v; want 502", resp, err)
 	}
 	resp.Body.Close()

@@ -21,9 +21,9 @@ type pair struct {
 	id     string
 	conn   net.Conn
 	in     *stream
-	fields []field // reused for each head
+	fields []field   // reused for each head
 	up     *upstream // set under mu: end closes it, too
-	asked  bool // a request has been passed on whose end answered has not told
+	asked  bool      // a request has been passed on whose end answered has not told
 
 	out      sink // to the client: the upstream's while a request is asked
 	answered chan struct{}
@@ -194,7 +194,7 @@ func (c *pair) refuse(status int, why error) {
 // closing with unread bytes would reset it (RFC 9112, section 9.6).
 func (c *pair) linger() {
 	closeWrite(c.conn)
-	c.conn.SetReadDeadline(time.Now().Add(lingerTime))
+	_ = c.conn.SetReadDeadline(time.Now().Add(lingerTime)) // fails when it is closed, and then so does the read
 	c.in.to = nil
 	for c.in.fill() == nil {
 		c.in.skip(len(c.in.data()))

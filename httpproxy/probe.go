@@ -42,7 +42,9 @@ func (t *Target) speaksHTTP2(ctx context.Context) bool {
 // SETTINGS frame back (RFC 9113, section 3.4).
 func probeHTTP2(c net.Conn) bool {
 	const empty = "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
-	c.SetDeadline(time.Now().Add(probeTime))
+	if c.SetDeadline(time.Now().Add(probeTime)) != nil {
+		return false
+	}
 	if _, err := io.WriteString(c, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"+empty); err != nil {
 		return false
 	}

@@ -146,7 +146,7 @@ func TestCompressedStreams(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				b, _ := io.ReadAll(r.Body)
 				if r.Header.Get("Content-Encoding") == "" {
-					w.WriteHeader(202)
+					w.WriteHeader(http.StatusAccepted)
 					return
 				}
 				if want := encode(newCoder, `{"id":1}`); !bytes.Equal(b, want) {
@@ -172,7 +172,7 @@ func TestCompressedStreams(t *testing.T) {
 			}))
 			defer s.Close()
 			r := newRig(t, s.URL+"/mcp")
-			req, _ := http.NewRequest("POST", r.url("/mcp"), bytes.NewReader(encode(newCoder, `{"id":1}`)))
+			req, _ := http.NewRequest(http.MethodPost, r.url("/mcp"), bytes.NewReader(encode(newCoder, `{"id":1}`)))
 			req.Header.Set("Content-Encoding", name)
 			cl := client(t)
 			resp, err := cl.Do(req)

@@ -180,7 +180,7 @@ func TestLargeBodiesAndSlowReaders(t *testing.T) {
 	defer s.Close()
 	r := newRig(t, s.URL+"/other") // nothing of it is kept
 	for _, length := range []int64{int64(len(big)), -1} {
-		req, _ := http.NewRequest("POST", r.url("/mcp"), bytes.NewReader(big))
+		req, _ := http.NewRequest(http.MethodPost, r.url("/mcp"), bytes.NewReader(big))
 		req.ContentLength = length
 		resp, err := client(t).Do(req)
 		if err != nil {
@@ -316,7 +316,7 @@ func TestManyClientsInCausalOrder(t *testing.T) {
 func TestEndOfTheProxy(t *testing.T) {
 	streaming, slow, release := make(chan bool), make(chan bool), make(chan bool)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == "GET" {
+		if r.Method == http.MethodGet {
 			w.Header().Set("Content-Type", "text/event-stream")
 			io.WriteString(w, "data: 1\n\n")
 			w.(http.Flusher).Flush()
@@ -362,9 +362,9 @@ func TestOldTransport(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			var target string
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.Method == "POST" {
+				if r.Method == http.MethodPost {
 					answers <- `{"id":1,"result":{}}`
-					w.WriteHeader(202)
+					w.WriteHeader(http.StatusAccepted)
 					return
 				}
 				w.Header().Set("Content-Type", "text/event-stream")

@@ -264,7 +264,7 @@ func (c *pair) answer(last bool) {
 	c.mu.Unlock()
 	if last {
 		closeWrite(c.conn)
-		c.conn.SetReadDeadline(time.Now().Add(lingerTime))
+		_ = c.conn.SetReadDeadline(time.Now().Add(lingerTime)) // fails when it is closed, and then so does the read
 	}
 	c.answered <- struct{}{}
 }

@@ -196,7 +196,7 @@ func FuzzEvents(f *testing.F) {
 		}
 		var s Events
 		s.Max = 16
-		for _, c := range bytes.SplitAfter([]byte(text), []byte{byte(size)}) {
+		for _, c := range bytes.SplitAfter([]byte(text), []byte{size}) {
 			s.Feed(c, func(ev Event) {
 				if len(ev.Data) > 16 {
 					t.Errorf("%d bytes of data", len(ev.Data))
