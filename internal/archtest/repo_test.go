@@ -47,8 +47,8 @@ func TestNoTraces(t *testing.T) {
 
 var docs = []string{
 	"README.md", "LICENSE", "CONTRIBUTING.md",
-	"docs/ARCHITECTURE.md", "docs/LOG_FORMAT.md", "docs/PERFORMANCE.md",
-	"testdata/cases/README.md", "testdata/bench/README.md", "testdata/lab/README.md",
+	"docs/ARCHITECTURE.md", "docs/LOG_FORMAT.md", "docs/PERFORMANCE.md", "docs/TRANSPARENCY.md",
+	"testdata/cases/README.md", "testdata/bench/README.md", "testdata/lab/README.md", "testdata/conformance/README.md",
 }
 
 func TestDocsExist(t *testing.T) {
