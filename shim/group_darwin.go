@@ -2,7 +2,7 @@ package shim
 
 import "golang.org/x/sys/unix"
 
-const zombie = 5 // SZOMB of <sys/proc.h>
+const unreaped = 5 // SZOMB of <sys/proc.h>
 
 // members counts the processes of a group that are not dead, except one. ok is
 // false when it cannot be told.
@@ -12,7 +12,7 @@ func members(pgid, except int) (n int, ok bool) {
 		return 0, false
 	}
 	for _, p := range procs {
-		if int(p.Proc.P_pid) != except && p.Proc.P_stat != zombie {
+		if int(p.Proc.P_pid) != except && p.Proc.P_stat != unreaped {
 			n++
 		}
 	}

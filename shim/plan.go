@@ -8,9 +8,8 @@ import (
 // Times of the end, beside the grace time.
 const (
 	maxGraces = 3                       // output after the client's end of file extends the grace time up to this many times
-	quietTime = 500 * time.Millisecond  // without output, after which what the server left behind is asked to end
+	quietTime = 500 * time.Millisecond  // without output, after which nothing more is expected from what is left
 	leftTime  = 1500 * time.Millisecond // that it may then take, and the longest it may go on talking is the grace time
-	settle    = 500 * time.Millisecond  // for pipes to end after SIGKILL
 	slowTime  = 30 * time.Second        // that a client may take to read the last output
 	eofTime   = 50 * time.Millisecond   // between the end of the server's output and its exit; later the client is told
 	aloneTick = 25 * time.Millisecond   // between looks at whether the group is empty
@@ -140,11 +139,14 @@ func (p *plan) afterExit(f facts) (action, time.Duration) {
 	if f.piped && f.alone {
 		return finish, 0
 	}
-	if f.writing && f.now.Before(p.patience()) {
-		return wait, aloneTick
-	}
-	if !p.killed.IsZero() {
-		return p.until(f, later(p.killed, f.output).Add(settle), finish)
+	if f.alone || !p.killed.IsZero() {
+		// Only what the client has not taken is left, or pipes that somebody
+		// out of reach holds.
+		if f.writing && f.now.Before(p.patience()) {
+			return wait, aloneTick
+		}
+		from := later(p.exited, p.killed)
+		return p.until(f, sooner(later(from, f.output).Add(quietTime), from.Add(p.grace)), finish)
 	}
 	if !p.asked.IsZero() { // it has its grace time still
 		return wait, min(aloneTick, p.killAt.Sub(f.now))
@@ -160,7 +162,7 @@ func (p *plan) afterExit(f facts) (action, time.Duration) {
 func (p *plan) patience() time.Time {
 	switch {
 	case p.signals > 0:
-		return later(p.exited, p.lastAt).Add(settle)
+		return later(p.exited, p.lastAt).Add(quietTime)
 	case !p.left.IsZero():
 		return p.exited.Add(p.grace)
 	}

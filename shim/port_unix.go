@@ -88,10 +88,3 @@ func (p *port) close() {
 	_ = replace(null, p.fd)
 	_ = unix.Close(null)
 }
-
-// closeServer closes an end that leads to the server, and leaves others.
-func (p *port) closeServer() {
-	if p.ours {
-		p.close()
-	}
-}

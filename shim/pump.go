@@ -2,6 +2,7 @@ package shim
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,6 +45,11 @@ type pump struct {
 	last    atomic.Int64 // when bytes last came, in ns since start
 	writing atomic.Bool
 	why     cause // valid once the pump has ended
+
+	mu   sync.Mutex // held while the client's ends are touched, other than to wait for bytes
+	over atomic.Bool
+
+	broken bool // the other side has gone
 }
 
 func (r *run) newPump(dir capture.Direction, in, out port) *pump {
@@ -57,38 +63,59 @@ func (r *run) newPump(dir capture.Direction, in, out port) *pump {
 }
 
 // run passes bytes on. Both ends are the pump's until it returns; then the
-// server's end is closed.
+// client's input is let go and the server's end is closed.
 func (p *pump) run() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	broken := false
 	for {
 		n, err := p.in.read(p.tap.Room())
-		if n > 0 {
-			p.last.Store(int64(p.clock.Now().Sub(p.start)))
-			b := p.tap.Took(n)
-			if broken {
-				continue
-			}
-			p.writing.Store(true)
-			werr := p.out.write(b)
-			p.writing.Store(false)
-			if werr != nil {
-				broken = true
-				if p.drain {
-					continue
-				}
-				p.why = writeFailed
-				break
-			}
-			continue
-		}
 		if err != nil {
 			break
 		}
+		if !p.pass(n) {
+			p.why = writeFailed
+			break
+		}
 	}
-	p.in.close()
-	p.out.closeServer()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.in.ours || !p.over.Load() {
+		p.in.close()
+	}
+	if p.out.ours {
+		p.out.close()
+	}
+}
+
+// pass takes n bytes into the record and passes them on. It reports whether to
+// go on.
+func (p *pump) pass(n int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over.Load() {
+		return false
+	}
+	p.last.Store(int64(p.clock.Now().Sub(p.start)))
+	b := p.tap.Took(n)
+	if p.broken {
+		return true
+	}
+	p.writing.Store(true)
+	err := p.out.write(b)
+	p.writing.Store(false)
+	p.broken = err != nil
+	return err == nil || p.drain
+}
+
+// end makes a pump that is left behind in a read let go of the client's ends:
+// the run is over. One that the client keeps waiting in a write goes on with
+// that write alone.
+func (p *pump) end() {
+	p.over.Store(true)
+	p.tap.Close()
+	if p.mu.TryLock() {
+		p.mu.Unlock()
+	}
 }
 
 // moved is when bytes last came; the start of the run when none have.

@@ -159,7 +159,7 @@ func (r *run) look() facts {
 	f := facts{now: r.o.Clock.Now(), output: later(r.s2c.moved(), r.errs.moved()), talk: r.s2c.moved()}
 	f.piped = r.plan.outEnded && r.plan.errEnded
 	f.writing = r.s2c.busy() || r.errs.busy()
-	if f.piped && !r.plan.exited.IsZero() {
+	if !r.plan.exited.IsZero() {
 		f.alone = r.child.alone()
 	}
 	return f
@@ -204,7 +204,7 @@ func (r *run) finish(how exit) int {
 		r.o.Warn("the server does not end, not even when killed; leaving it")
 	}
 	for _, p := range []*pump{r.c2s, r.s2c, r.errs} {
-		p.tap.Close()
+		p.end()
 	}
 	if r.o.Recorder == nil {
 		return how.code

@@ -39,12 +39,6 @@ func (p *port) write(b []byte) error {
 
 func (p *port) close() { _ = p.file.Close() } // a pipe: nothing is buffered
 
-func (p *port) closeServer() {
-	if p.ours {
-		p.close()
-	}
-}
-
 // child is the server's process, in a job with all that it starts. The job
 // ends with its last handle, and so with the shim, whatever ends the shim.
 type child struct {

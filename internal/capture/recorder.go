@@ -18,8 +18,8 @@ const (
 // How the recorder's goroutine works: it writes at once when it was idle, then
 // gathers for linger or until there is enough to be worth it, so that busy
 // traffic is not disturbed by waking it for each frame. It goes idle after a
-// few quiet rounds. While it works it lets others run after every burst: on a
-// machine with few cores the next frame may be waiting for this one.
+// few quiet rounds. Unless much is queued it lets others run after every burst:
+// on a machine with few cores the next frame may be waiting for this one.
 const (
 	linger     = 10 * time.Millisecond
 	enough     = 1 << 20 // bytes
@@ -213,7 +213,9 @@ func (w *recording) write(items []item) {
 		w.item(&items[i])
 		if done += len(items[i].data) + itemCost; done >= burst {
 			done = 0
-			yield()
+			if w.queue.bytes.Load() < enough {
+				yield()
+			}
 		}
 		if len(w.buf) >= flushSize {
 			w.flush()
