@@ -46,6 +46,9 @@ type Appender struct {
 	dirtyTools   map[uint32]*ToolStats
 	marked       []Mark // since the last Publish
 	fresh        bool   // there is something to publish
+
+	event Event // of the record that is being appended
+	msg   wire.Message
 }
 
 // NewSession makes the session whose log begins at path, and the one Appender
@@ -74,7 +77,9 @@ func (a *Appender) Append(it *capture.Item) {
 	}
 	rec := &it.Record
 	a.note(rec, it)
-	ev := Event{Session: a.s, Item: it, Rec: rec, Msg: &wire.Message{}}
+	ev := &a.event // reused: an Observer may not keep it
+	a.msg = wire.Message{}
+	*ev = Event{Session: a.s, Item: it, Rec: rec, Msg: &a.msg}
 	switch rec.Direction {
 	case capture.Meta:
 		a.meta(rec)
@@ -82,12 +87,12 @@ func (a *Appender) Append(it *capture.Item) {
 		a.sum.Ended = true
 		a.sum.End = capture.ParseEnd(rec.Raw)
 	case capture.C2S, capture.S2C, capture.Stderr:
-		a.frame(&ev)
+		a.frame(ev)
 	case capture.DirUnknown:
 		return
 	}
 	if a.observe != nil {
-		a.observe.Observe(&ev)
+		a.observe.Observe(ev)
 	}
 }
 

@@ -1,3 +1,0 @@
-package store
-
-type results struct{}
