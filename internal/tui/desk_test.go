@@ -2,7 +2,7 @@ package tui
 
 import (
 	"context"
-	"strings"
+	"reflect"
 	"testing"
 	"time"
 
@@ -16,6 +16,9 @@ type desk struct {
 	m    *Model
 	msgs chan tea.Msg
 	now  time.Time
+	slow []time.Duration // steps that took longer than a key may wait
+
+	clipboard []string // what was sent to it
 }
 
 var utf8Env = []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LC_ALL=C.UTF-8"}
@@ -71,12 +74,25 @@ func (d *desk) settle() {
 	for d.m.working > 0 {
 		select {
 		case msg := <-d.msgs:
-			_, cmd := d.m.Update(msg)
-			d.run(cmd)
+			d.take(msg)
 		case <-deadline:
 			d.t.Fatalf("%d pieces of work do not come back", d.m.working)
 		}
 	}
+}
+
+// take is what the program does with a message that a command brought.
+func (d *desk) take(msg tea.Msg) {
+	if v := reflect.ValueOf(msg); v.Kind() == reflect.String && v.Type().Name() == "setClipboardMsg" {
+		d.clipboard = append(d.clipboard, v.String())
+		return
+	}
+	begin := time.Now()
+	_, cmd := d.m.Update(msg)
+	if took := time.Since(begin); took > 50*time.Millisecond*slower {
+		d.slow = append(d.slow, took)
+	}
+	d.run(cmd)
 }
 
 // keys presses keys: words like enter and ctrl+f, anything else is typed.
@@ -105,13 +121,7 @@ var namedKeys = map[string]tea.KeyPressMsg{
 
 // screen is what stands on the screen, without colours.
 func (d *desk) screen() string {
-	lines, _ := d.m.lines()
-	plain := &theme{}
-	var out []string
-	for _, l := range lines {
-		out = append(out, strings.TrimRight(string(plain.render(nil, l)), " "))
-	}
-	return strings.Join(out, "\n") + "\n"
+	return plainScreen(d.m)
 }
 
 // check finds lines that do not have exactly the width of the screen.

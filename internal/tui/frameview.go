@@ -197,6 +197,25 @@ func (v *frameView) at(row int) uint32 {
 	return 0
 }
 
+// reader gives the frames of rows as they stand now, to one goroutine beside
+// Update.
+func (v *frameView) reader() func(row int) uint32 {
+	order, c := v.order, v.cursor
+	var buf []uint32
+	return func(row int) uint32 {
+		switch {
+		case order != nil:
+			return order[row]
+		case c != nil:
+			if buf = c.Rows(buf[:0], uint32(row), 1); len(buf) == 0 {
+				return 0
+			}
+			return buf[0]
+		}
+		return uint32(row)
+	}
+}
+
 // rank is the row of a frame; of one that is not shown, where it would stand.
 func (v *frameView) rank(frame uint32) (row int, found bool) {
 	switch {

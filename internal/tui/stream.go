@@ -22,6 +22,7 @@ type stream struct {
 	sel     uint32 // selected frame
 	hasSel  bool
 	paused  bool
+	seeking bool // nextOdd looks
 	inspect bool // the inspector has the keys
 	insp    inspector
 	details details

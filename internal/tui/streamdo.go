@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -97,9 +98,9 @@ func (s *stream) doList(act action) tea.Cmd {
 	case actPair:
 		return s.pair()
 	case actNext:
-		s.nextOdd(1)
+		return s.nextOdd(1)
 	case actPrev:
-		s.nextOdd(-1)
+		return s.nextOdd(-1)
 	case actMark:
 		s.mark()
 	case actCopy:
@@ -203,21 +204,42 @@ func (s *stream) jump(frame uint32) tea.Cmd {
 	return s.refresh()
 }
 
-// nextOdd goes to the next frame that failed, is open or is no message.
-func (s *stream) nextOdd(d int) {
-	for row := s.list.cur + d; row >= 0 && row < s.list.n; row += d {
-		f := s.s.Frame(s.view.at(row))
-		odd := f.Kind == store.KindInvalid || f.Status >= 400 || f.Flags&(store.Late|store.Unpaired|store.Gap) != 0
-		if at, ok := f.Op(); ok && f.Kind == store.KindRequest {
-			odd = odd || s.s.Op(at).State != store.OK
-		}
-		if odd {
-			s.list.follow = false
-			s.list.to(row)
-			return
-		}
+// nextOdd goes to the next frame that failed, is open or is no message. It may
+// have to look at all of them, so it looks beside Update.
+func (s *stream) nextOdd(d int) tea.Cmd {
+	if s.seeking {
+		return nil
 	}
-	s.m.say(inkNote, "no failed, open or odd frame from here on")
+	s.seeking = true
+	session, from, n, read := s.s, s.list.cur, s.list.n, s.view.reader()
+	return s.m.work(func(ctx context.Context) done {
+		row := from + d
+		for row >= 0 && row < n && ctx.Err() == nil && !isOdd(session, read(row)) {
+			row += d
+		}
+		return func(m *Model) tea.Cmd {
+			s.seeking = false
+			switch {
+			case s.s != session || s.list.cur != from:
+				return nil // something else was done meanwhile
+			case row < 0 || row >= n:
+				m.say(inkNote, "no failed, open or odd frame from here on")
+				return nil
+			}
+			return s.jump(read(row))
+		}
+	})
+}
+
+// isOdd reports whether a frame is worth a look: a call that did not go well,
+// or bytes that are none of the protocol's.
+func isOdd(s *store.Session, i uint32) bool {
+	f := s.Frame(i)
+	if f.Kind == store.KindInvalid || f.Status >= 400 || f.Flags&(store.Late|store.Unpaired|store.Gap) != 0 {
+		return true
+	}
+	at, ok := f.Op()
+	return ok && f.Kind == store.KindRequest && s.Op(at).State != store.OK
 }
 
 func (s *stream) mark() {

@@ -1,0 +1,115 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+)
+
+// million is a session of n frames, without bodies: calls and their answers.
+func million(n int) (*fixture, *tape) {
+	f := newFixture()
+	t := f.session("large")
+	for i := range n / 2 {
+		t.bulk(capture.C2S, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"tool_%d"}}`, i, i%40))
+		t.bulk(capture.S2C, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, i))
+	}
+	t.a.Publish()
+	return f, t
+}
+
+// bulk appends a frame whose body cannot be read again, without publishing it.
+func (t *tape) bulk(dir capture.Direction, raw string) {
+	t.seq++
+	t.at = t.at.Add(time.Millisecond)
+	t.a.Append(&capture.Item{Line: int(t.seq), Ref: capture.Ref{Segment: 1, Offset: 1 << 40, Length: len(raw)}, Record: capture.Record{
+		SessionID: t.s.ID, Seq: t.seq, TS: t.at, Direction: dir, Transport: capture.Stdio, Raw: []byte(raw),
+	}})
+}
+
+// BenchmarkKey is a key with a million frames: Update and the new screen.
+func BenchmarkKey(b *testing.B) {
+	f, t := million(1_000_000)
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		for _, key := range []string{"j", "G", "g", "ctrl+f", "n"} {
+			b.Run(fmt.Sprintf("%dx%d/%s", size[0], size[1], key), func(b *testing.B) {
+				d := sitDown(b, f, size[0], size[1], Options{Open: t.s.ID})
+				d.keys("g")
+				msg, ok := namedKeys[key]
+				if !ok {
+					msg = tea.KeyPressMsg{Code: rune(key[0]), Text: key}
+				}
+				for b.Loop() {
+					_, cmd := d.m.Update(msg)
+					d.run(cmd)
+					d.m.View()
+				}
+				d.settle()
+			})
+		}
+	}
+}
+
+// BenchmarkChange is what a change of the source costs while a million frames
+// are shown.
+func BenchmarkChange(b *testing.B) {
+	f, t := million(1_000_000)
+	d := sitDown(b, f, 200, 60, Options{Open: t.s.ID})
+	for b.Loop() {
+		t.bulk(capture.C2S, `{"jsonrpc":"2.0","method":"notifications/progress"}`)
+		t.a.Publish()
+		d.send(done(func(m *Model) tea.Cmd { m.working++; return m.top().refresh() }))
+		d.m.View()
+	}
+}
+
+// BenchmarkLargeBody is the first look at a frame of 16 MiB.
+func BenchmarkLargeBody(b *testing.B) {
+	body := []byte(`{"jsonrpc":"2.0","id":1,"result":{"rows":[` + strings.Repeat(`{"a":1,"b":"text"},`, 16<<20/19) + `0]}}`)
+	m := New(context.Background(), newFixture(), Options{Env: utf8Env}).(*Model)
+	for b.Loop() {
+		p := inspector{m: m, width: 120, height: 40}
+		p.set(capture.Record{Raw: body}, body, nil)
+		p.drawJSON(120, 40, true)
+	}
+}
+
+// A key is answered within 50 ms with a million frames and with a frame of
+// 16 MiB open, however slow the machine: the work is that of one screen.
+func TestKeysAreAnswered(t *testing.T) {
+	f, tp := million(1_000_000)
+	big := f.session("big")
+	big.s2c(0, `{"jsonrpc":"2.0","id":1,"result":{"rows":[`+strings.Repeat(`{"a":1,"b":"text"},`, 16<<20/19)+`0]}}`)
+	for _, tt := range []struct {
+		session string
+		keys    []string
+	}{
+		{tp.s.ID, []string{"j", "k", "G", "g", "ctrl+f", "n", "D", "esc", "y", "p", "p"}},
+		{big.s.ID, []string{"enter", "j", "G", "g", "-", "+", "b", "b", "G"}},
+	} {
+		d := sitDown(t, f, 160, 50, Options{Open: tt.session})
+		for _, k := range tt.keys {
+			msg, ok := namedKeys[k]
+			if !ok {
+				msg = tea.KeyPressMsg{Code: rune(k[0]), Text: k}
+			}
+			begin := time.Now()
+			_, cmd := d.m.Update(msg)
+			d.m.View()
+			if took := time.Since(begin); took > 50*time.Millisecond*slower {
+				t.Errorf("%s: %s takes %v", tt.session, k, took)
+			}
+			d.run(cmd)
+			d.settle()
+			for _, slow := range d.slow {
+				t.Errorf("%s: after %s a step takes %v", tt.session, k, slow)
+			}
+		}
+	}
+}
