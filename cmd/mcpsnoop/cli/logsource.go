@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -209,6 +210,30 @@ func (l *logSource) Body(s *store.Session, i uint32) (capture.Record, error) {
 		export.Redactor(l.engine)(&rec)
 	}
 	return rec, nil
+}
+
+// Bodies reads frames for filters, redacted as the view is.
+func (l *logSource) Bodies() store.Bodies {
+	if l.engine != nil {
+		return redactedBodies{l}
+	}
+	return l.bodies
+}
+
+// redactedBodies lets filters see what the viewer sees. It gives no raw bytes
+// of the log, so all is read frame by frame.
+type redactedBodies struct{ l *logSource }
+
+func (b redactedBodies) Read(path string, ref capture.Ref, rec *capture.Record, buf []byte) ([]byte, error) {
+	buf, err := b.l.bodies.Read(path, ref, rec, buf)
+	if err == nil {
+		export.Redactor(b.l.engine)(rec)
+	}
+	return buf, err
+}
+
+func (b redactedBodies) Window(string, int, int64, []byte) (int, error) {
+	return 0, errors.ErrUnsupported
 }
 
 // Progress says how much of the log is read.
