@@ -29,6 +29,8 @@ const (
 	batchItems = 256
 	batchBytes = 256 << 10
 	batches    = 4
+
+	publishEvery = 4096 // items
 )
 
 // batch is a piece of a log. The JSON of its items lies in bytes.
@@ -59,10 +61,10 @@ func (a *App) load(ctx context.Context, s source, o loadOptions) ([]*loadedSessi
 // heap has doubled, as Go does, would double the memory for nothing: here it is
 // collected when it has grown by about headroom bytes.
 const (
-	headroom   = 12 << 20
+	headroom   = 8 << 20
 	frameCost  = 160 // bytes of index a frame, with its share of a call and of what rules remember
 	retuneAt   = 8192
-	minPercent = 12
+	minPercent = 8
 	maxPercent = 100
 
 	collectAt = 30 // percent, where an index grows for as long as somebody looks at it
@@ -88,6 +90,7 @@ type loader struct {
 
 	tune            func(percent int)
 	items, nextTune int
+	nextPublish     int
 }
 
 // run passes batches from a reading goroutine to this one.
@@ -113,15 +116,25 @@ func (l *loader) run(ctx context.Context, r *capture.Reader) error {
 			for i := range b.n {
 				l.add(&b.items[i])
 			}
-			for _, one := range l.list {
-				one.appender.Publish()
-			}
+			l.publish()
 			if b.err != nil {
 				return b.err
 			}
 			b.reset()
 			free <- b
 		}
+	}
+}
+
+// publish lets go of what the appenders hold until it is published: each call
+// that has changed since. Nobody reads yet, so seldom is often enough.
+func (l *loader) publish() {
+	if l.items < l.nextPublish {
+		return
+	}
+	l.nextPublish = l.items + publishEvery
+	for _, one := range l.list {
+		one.appender.Publish()
 	}
 }
 

@@ -118,13 +118,13 @@ func fakeServer() {
 			continue
 		}
 		name := wire.GetString(m.Params, "name")
-		switch {
-		case name == "boom":
+		switch name {
+		case "boom":
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"boom"}}`+"\n", m.ID)
 			continue
-		case name == "hang":
+		case "hang":
 			continue
-		case name == "stray":
+		case "stray":
 			fmt.Println("listening \x1b[31mred")
 			fmt.Fprintln(os.Stderr, "on standard error")
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -177,7 +176,7 @@ type indexed struct {
 func (x *indexed) Observe(ev *store.Event) { x.frame = ev.Frame }
 
 func newPrinter(app *App, s source, o *tailOptions) *printer {
-	var w io.Writer = app.Out
+	w := app.Out
 	if app.OutTTY && o.Format.value == "jsonl" {
 		w = export.TerminalJSON(w)
 	}
@@ -191,8 +190,7 @@ func (p *printer) err() error { return p.to.err }
 // item prints one item.
 func (p *printer) item(it *capture.Item) error {
 	if it.Problem != nil {
-		p.problem(it)
-		return nil
+		return p.problem(it)
 	}
 	rec := &it.Record
 	if p.last == nil || p.last.ID != rec.SessionID {
@@ -227,9 +225,10 @@ func (p *printer) session(id string) *indexed {
 }
 
 // problem says what is wrong with a line, or what happened to the log.
-func (p *printer) problem(it *capture.Item) {
-	_ = p.show()
+func (p *printer) problem(it *capture.Item) error {
+	err := p.show() // what stands before it comes first
 	p.app.note("%s: %v", p.source.Name, it.Problem)
+	return err
 }
 
 // frame prints a line, or keeps it until it is known to be one of the last.

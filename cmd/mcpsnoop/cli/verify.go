@@ -159,7 +159,7 @@ func (v *verifier) read(ctx context.Context, r io.Reader) error {
 			held = append(held[:0], text[from:]...)
 			continue
 		}
-		if err != nil {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		held, column = held[:0], 0
