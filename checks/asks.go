@@ -100,7 +100,7 @@ func (c *ctx) hashArgs() uint64 {
 	}
 	v := c.params.get("arguments")
 	if !v.ok() {
-		return 0
+		return hashText("{}") // none and no members say the same
 	}
 	return hashText(wire.AppendCanonical(nil, v.raw()))
 }

@@ -134,6 +134,16 @@ func (c *ctx) count(f *Finding, n int) {
 	}
 	f.add(frame, ok)
 	f.Count += n - 1
+	if ok {
+		c.e.mark(frame, f)
+	}
+}
+
+// mark tells who asked for it that a finding stands on a frame.
+func (e *Engine) mark(frame uint32, f *Finding) {
+	if e.opts.Mark != nil {
+		e.opts.Mark(frame, f.Rule.ID, store.Signal(f.Signal.index()))
+	}
 }
 
 // pos is where a finding stands when it is not the frame at hand.
@@ -168,6 +178,7 @@ func (c *ctx) hitPos(p pos, path, format string, args ...any) *Finding {
 		f.Path, f.Message = clip(path, maxSubjectLen), message(format, args...)
 	}
 	f.add(p.frame, true)
+	c.e.mark(p.frame, f)
 	return f
 }
 

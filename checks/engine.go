@@ -14,6 +14,11 @@ type Options struct {
 	// WriterGone says that nobody writes the log any more: when it has no last
 	// line, that is a finding.
 	WriterGone bool
+
+	// Mark, when not nil, is told each frame that a finding stands on, also
+	// those of repeats: what store.Appender.Mark takes. It is called from
+	// Observe and Finish.
+	Mark func(frame uint32, rule string, g store.Signal)
 }
 
 // Engine judges one session. It is the observer of the session's appender;
@@ -93,7 +98,7 @@ func (e *Engine) Observe(ev *store.Event) {
 		c.root = e.tree.root()
 	}
 	c.read()
-	if ev.Op != nil {
+	if c.paired() {
 		c.req = e.open[ev.OpIndex]
 	}
 	c.revise()
@@ -150,6 +155,18 @@ func (e *Engine) Finish(s *store.Session) {
 	}
 	c.problem = nil
 	c.run(onEnd)
+}
+
+// paired reports whether the frame is tied to an operation by what it says: a
+// response by its id, and not only by the exchange that it came in.
+func (c *ctx) paired() bool {
+	o := c.ev.Op
+	if o == nil || !c.isAnswer() {
+		return o != nil && c.ev.Msg.Kind != wire.Other
+	}
+	answer, ok := o.Answer()
+	late, isLate := o.Late()
+	return ok && answer == c.ev.Index || isLate && late == c.ev.Index
 }
 
 // isAnswer reports whether the message is a response.

@@ -66,7 +66,7 @@ func (c *ctx) learn() {
 			c.x.notes++
 			c.x.answers = true
 		}
-		if c.req != nil && c.ev.Op != nil {
+		if c.req != nil {
 			c.learnAnswer()
 		}
 	case wire.Other:

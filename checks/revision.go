@@ -68,8 +68,8 @@ func (c *ctx) ofClient() (Revisions, bool) {
 		return cl.negotiated, true
 	case cl.legacy && !cl.modern:
 		return Legacy, true
-	case cl.modern && !cl.legacy:
-		return R5, false
+	case cl.modern && !cl.legacy && c.e.peer.modern:
+		return R5, false // both sides speak it; a client that probes proves nothing of the server
 	case c.rec.Transport == capture.HTTP && c.rec.MCPSession != "" && !cl.modern:
 		return Sessions, false
 	}

@@ -66,7 +66,7 @@ var logRules = []Rule{
 }
 
 func callError(c *ctx) {
-	if c.ev.Op == nil || c.ev.Op.State != store.Failed || c.ev.Frame.Has(store.Late) {
+	if !c.paired() || c.ev.Op.State != store.Failed || c.ev.Frame.Has(store.Late) {
 		return
 	}
 	status := ""
@@ -102,7 +102,7 @@ func httpStatusError(c *ctx) {
 		return
 	}
 	x.failed = true
-	if c.ev.Op != nil && c.ev.Op.State == store.Failed {
+	if c.isAnswer() && c.paired() && c.ev.Op.State == store.Failed {
 		return
 	}
 	what := x.verb
@@ -129,7 +129,7 @@ func httpStatusError(c *ctx) {
 }
 
 func cancelAnswered(c *ctx) {
-	if c.ev.Op == nil || !c.ev.Frame.Has(store.Late) {
+	if !c.paired() || !c.ev.Frame.Has(store.Late) {
 		return
 	}
 	after := time.Duration(c.ev.Frame.TS - c.ev.Op.Finish).Round(time.Millisecond)

@@ -144,7 +144,7 @@ func (c *ctx) orphan() bool {
 		return false
 	}
 	if c.stdio() {
-		return true
+		return c.s2c() || c.rev != R5 // response-wrong-direction has it
 	}
 	switch x := c.x; {
 	case c.c2s():
@@ -234,7 +234,7 @@ func errorMessageLong(c *ctx) {
 
 func responseToNotification(c *ctx) {
 	x := c.x
-	if c.s2c() && !x.guessed && x.notes > 0 && len(x.reqs) == 0 && c.rec.Status == 200 && c.ev.Op == nil {
+	if c.s2c() && !x.guessed && x.notes > 0 && len(x.reqs) == 0 && c.rec.Status == 200 && c.req == nil {
 		c.hitAt("", "a POST that held no request was answered with a response")
 	}
 }
