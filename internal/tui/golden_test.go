@@ -24,7 +24,7 @@ var scenes = []struct {
 	{"filter-wrong", true, []string{"/", "status:zz"}},
 	{"filtered", true, []string{"/", "status:error OR status:pending", "enter"}},
 	{"inspector", true, []string{"k", "enter"}},
-	{"inspector-text", true, []string{"g", "jjjjjjj", "enter", "jjjjjjj", "enter"}},
+	{"inspector-text", true, []string{"g", "jjjjjjj", "enter", "jjjjjjj"}},
 	{"inspector-bytes", true, []string{"k", "enter", "b"}},
 	{"inspector-search", true, []string{"g", "enter", "/", "version", "enter", "n"}},
 	{"command", true, []string{":", "ex"}},

@@ -39,6 +39,9 @@ func (p *inspector) draw(w, h int, active bool) []line {
 		out = append(out, d.rule(p.bodyName(), state, w, false))
 	}
 	p.resize(w, h-len(out))
+	if p.fresh && p.loaded {
+		p.unfoldShort()
+	}
 	if len(out) < h {
 		out = append(out, p.drawBody(w, h-len(out), active)...)
 	}

@@ -21,6 +21,7 @@ type inspector struct {
 	has     bool
 	loaded  bool // rec is that of frame
 	loading bool
+	fresh   bool // it was not drawn yet
 	rec     capture.Record
 	body    []byte
 	err     error
@@ -91,7 +92,7 @@ const maxPlain = 256 << 10
 // set takes over a body.
 func (p *inspector) set(rec capture.Record, body []byte, err error) {
 	p.rec, p.body, p.err, p.loaded = rec, body, err, true
-	p.doc, p.text, p.at, p.top, p.rows = nil, nil, spot{}, spot{}, list{}
+	p.doc, p.text, p.at, p.top, p.rows, p.fresh = nil, nil, spot{}, spot{}, list{}, true
 	switch t := bytes.TrimLeft(body, " \t\r\n"); {
 	case len(t) == 0:
 		p.mode = bodyNone
@@ -152,6 +153,30 @@ func (p *inspector) wrap() {
 		for i := range p.doc.texts {
 			l := p.doc.lines[i]
 			p.doc.texts[i] = textLines(p.doc.text[l.val:l.end], p.textWidth(i), d.runeCells)
+		}
+	}
+}
+
+// Bounds of the strings that are unfolded from the start, because they do not
+// fit into their line and are short enough to be read at once.
+const (
+	unfoldLines = 1000 // lines of the outline that are looked at
+	unfoldBytes = 2 << 10
+	unfoldRows  = 8
+)
+
+// unfoldShort unfolds the strings whose end would be out of sight.
+func (p *inspector) unfoldShort() {
+	p.fresh = false
+	if p.doc == nil || p.mode != bodyJSON {
+		return
+	}
+	for i, l := range p.doc.lines[:min(len(p.doc.lines), unfoldLines)] {
+		if l.kind != jString || l.end-l.val > unfoldBytes || !p.worthUnfolding(i, p.width) {
+			continue
+		}
+		if t := textLines(p.doc.text[l.val:l.end], p.textWidth(i), p.m.d.runeCells); len(t) <= unfoldRows {
+			p.doc.texts[i] = t
 		}
 	}
 }

@@ -106,6 +106,9 @@ func (p *inspector) jsonSpans(i, w int) []span {
 	}
 	switch j.kind {
 	case jString:
+		if t := p.doc.texts[i]; t != nil { // it stands below
+			shown, size_ = Text(""), plural(len(t), "line", "lines")+", "+size(len(value))
+		}
 		out = append(out, span{shown, inkString})
 	case jNumber:
 		out = append(out, span{shown, inkNumber})
