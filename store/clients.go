@@ -1,7 +1,10 @@
 package store
 
 import (
+	"bytes"
+
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
 	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 )
 
@@ -14,6 +17,7 @@ type client struct {
 	token map[tokenKey]OpIndex // progress tokens of open operations
 	info  ClientInfo
 
+	started    bool              // it sent initialize without a session
 	cancelled  map[opKey]OpIndex // given up and not answered: a late answer may come
 	negotiated revision
 	asked      []asked
@@ -99,6 +103,11 @@ func (c *clients) of(rec *capture.Record) (*client, *exchange) {
 	if rec.Exchange == 0 {
 		return cl, nil
 	}
+	if opensSession(rec) && cl.started {
+		cl = c.add() // another handshake on a connection that is kept alive: another client session
+		c.byConn[rec.ConnID] = cl
+	}
+	cl.started = cl.started || opensSession(rec)
 	x = &exchange{client: cl}
 	c.exchanges[rec.Exchange] = x
 	c.order = append(c.order, rec.Exchange)
@@ -108,6 +117,15 @@ func (c *clients) of(rec *capture.Record) (*client, *exchange) {
 	}
 	return cl, x
 }
+
+// opensSession reports whether a record is the initialize request of a client
+// that has no session yet.
+func opensSession(rec *capture.Record) bool {
+	return rec.Direction == capture.C2S && rec.MCPSession == "" && rec.Raw != nil && bytes.Contains(rec.Raw, initializeName) &&
+		wire.GetString(rec.Raw, "method") == mcp.Initialize
+}
+
+var initializeName = []byte(`"` + mcp.Initialize + `"`)
 
 func (c *clients) find(rec *capture.Record) *client {
 	if rec.MCPSession != "" {

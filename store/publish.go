@@ -87,12 +87,23 @@ func (a *Appender) tie(ev *Event, x *exchange) {
 	}
 }
 
-// refused ties a bare HTTP error to the request whose exchange it answers. The
-// state of the operation is not touched: no JSON-RPC answer has come.
+// refused ties an HTTP error to the requests whose exchange it answers. No
+// JSON-RPC answer will come for them any more: the exchange is over, and they
+// have failed.
 func (a *Appender) refused(ev *Event, x *exchange) {
 	i := x.ids[0]
 	ev.Op, ev.OpIndex = a.change(i), i
 	ev.Frame.op, ev.Frame.method = uint32(i)+1, ev.Op.method
+	for _, i := range x.ids {
+		op := a.change(i)
+		if op.State != Pending {
+			continue
+		}
+		op.State, op.Finish, op.Status = Failed, ev.Frame.TS, ev.Frame.Status
+		a.sum.Calls.Pending--
+		a.sum.Calls.Failed++
+		a.close(a.clients.list[op.client], opKey{op.Client, op.ID}, i)
+	}
 }
 
 // Conn is the client connection that the frame i came on, "" when not known.
