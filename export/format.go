@@ -24,6 +24,8 @@ func Formats() []Format {
 		{Name: "json", Ends: []string{".json"}, About: "one document: sessions, calls, findings, events", JSON: true, Write: writeJSON},
 		{Name: "jsonl", Ends: []string{".jsonl"}, About: "a session log again", JSON: true, Write: writeJSONL},
 		{Name: "text", Ends: []string{".txt", ".text"}, About: "for reading", Write: writeText},
+		{Name: "har", Ends: []string{".har"}, About: "HTTP archive: a call an entry", JSON: true, Write: writeHAR},
+		{Name: "otlp", Ends: []string{".otlp"}, About: "OpenTelemetry traces in JSON", JSON: true, Write: writeOTLP},
 		{Name: "tape", Ends: []string{".tape"}, About: "mcp-tape v1", JSON: true, Write: writeTape},
 	}
 }

@@ -22,6 +22,11 @@ type Input struct {
 	// Redact takes secrets out of a record; nil when all is written as it is.
 	// The index and the findings have been made of what it returns.
 	Redact func(*capture.Record)
+
+	// Where chooses what is exported: the operations of which it matches a
+	// frame, each as a whole, and single frames that belong to none. nil
+	// chooses everything. Select applies it, before anything is written.
+	Where *store.Query
 }
 
 // Log is a file that was indexed, with the sessions in it.
@@ -36,6 +41,10 @@ type Session struct {
 	*store.Session
 	From     string // path of its log, "-" for standard input
 	Findings []*checks.Finding
+	Ladders  []Ladder // attempts to get authorization, oldest first
+
+	picked *picked                      // nil for everything
+	marks  map[uint32][]*checks.Finding // features on their way out, by frame
 }
 
 // Sessions lists the sessions of all logs.
@@ -94,18 +103,6 @@ func (in *Input) Records(ctx context.Context, fn func(*Entry) error) error {
 			return err
 		}
 	}
-}
-
-// Body reads the record of a frame again.
-func (in *Input) Body(s *Session, f *store.Frame) (*capture.Record, error) {
-	var rec capture.Record
-	if _, err := in.Bodies.Read(s.Path, s.Ref(f), &rec, nil); err != nil {
-		return nil, fmt.Errorf("read frame %d again: %w", f.Seq, err)
-	}
-	if in.Redact != nil {
-		in.Redact(&rec)
-	}
-	return &rec, nil
 }
 
 // head is the next record of one log.
@@ -169,6 +166,9 @@ func (h *head) place() bool {
 		}
 		h.given[s] = i + 1
 		h.entry.Frame, h.entry.Index = s.Frame(i), i
+		if !s.has(i) {
+			return false
+		}
 	}
 	if h.redact != nil {
 		h.redact(rec)

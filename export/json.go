@@ -14,51 +14,55 @@ import (
 
 // writeJSON writes one document:
 //
-//	{"version":1, "generator":{"name","version"},
+//	{"version":1, "generator":{"name","version"}, "where":…,
+//	 "missing_frames":N,   lost ones, over all sessions
 //	 "sessions":[…],       who talked to whom, when, and how it ended
-//	 "summary":{…},        over all sessions: calls, tools with percentiles, the slowest calls
+//	 "summary":{…},        over all sessions: calls, tools, the slowest calls, what definitions weigh
 //	 "calls":[…],          one a request, in the order of their requests
+//	 "interactions":[…],   one a call with all its retries: who took the time
+//	 "elicitations":[…],   what servers asked users for
+//	 "authorization":[…],  attempts to get authorization, one entry an operation
 //	 "findings":[…],       as in the report of check, with the session
 //	 "events":[…]}         one a frame, in the order of the log, bodies as they were on the wire
 //
-// Members are only ever added. Calls and events name their session when there
-// are several.
+// Members are only ever added; docs/schema/export.v1.json says what may stand
+// there. Everything names its session when there are several. Each element
+// stands on a line of its own, so that tools for lines can be used on it.
 func writeJSON(ctx context.Context, w io.Writer, in *Input) error {
 	out := bufio.NewWriterSize(w, writeBuffer)
-	d := &document{jsonWriter: jsonWriter{w: out}, in: in, sessions: in.Sessions()}
+	d := newDocument(out, in)
 	d.open("{")
-	d.num("version", 1)
-	d.member("generator")
-	d.open("{")
-	d.text("name", "mcpsnoop")
-	d.textIf("version", in.Version)
-	d.close("}")
-	d.list("sessions", func() {
-		for _, s := range d.sessions {
-			d.session(s)
-		}
-	})
-	d.summary()
+	d.head()
 	d.list("calls", func() {
 		for _, s := range d.sessions {
 			d.calls(ctx, s)
 		}
 	})
-	d.list("findings", func() {
+	d.list("interactions", func() {
 		for _, s := range d.sessions {
-			for _, f := range s.Findings {
-				d.finding(s, f)
-			}
+			d.interactions(ctx, s)
 		}
 	})
+	d.tail()
 	d.member("events")
 	d.open("[")
-	if err := in.Records(ctx, d.event); err != nil {
+	err := in.Records(ctx, func(e *Entry) error {
+		if e.Frame == nil {
+			return nil
+		}
+		d.line()
+		d.event(e)
+		return d.failed()
+	})
+	if err != nil {
 		return err
 	}
 	d.close("]")
 	d.close("}")
 	d.raw("\n")
+	if err := d.failed(); err != nil {
+		return err
+	}
 	return out.Flush()
 }
 
@@ -67,6 +71,68 @@ type document struct {
 	jsonWriter
 	in       *Input
 	sessions []*Session
+	bodies   *bodyReader
+	facts    []byte // of one HTTP line
+	err      error  // of reading a frame again, the first
+}
+
+func newDocument(out *bufio.Writer, in *Input) *document {
+	return &document{jsonWriter: jsonWriter{w: out}, in: in, sessions: in.Sessions(), bodies: newBodyReader(in)}
+}
+
+// failed gives the first error, of writing or of reading again.
+func (d *document) failed() error {
+	if _, err := d.w.Write(nil); err != nil {
+		return err
+	}
+	return d.err
+}
+
+// head writes what is known before calls are listed.
+func (d *document) head() {
+	d.num("version", 1)
+	d.member("generator")
+	d.open("{")
+	d.text("name", "mcpsnoop")
+	d.textIf("version", d.in.Version)
+	d.close("}")
+	d.textIf("where", d.in.Where.String())
+	missing := uint64(0)
+	for _, s := range d.sessions {
+		missing += s.Summary().Missing
+	}
+	d.num("missing_frames", int64(missing))
+	d.list("sessions", func() {
+		for _, s := range d.sessions {
+			d.line()
+			d.session(s)
+		}
+	})
+	d.summary()
+}
+
+// tail writes what stands between the calls and the events.
+func (d *document) tail() {
+	d.list("elicitations", func() {
+		for _, s := range d.sessions {
+			d.elicitations(s)
+		}
+	})
+	d.list("authorization", func() {
+		for _, s := range d.sessions {
+			d.ladders(s)
+		}
+	})
+	d.list("findings", func() {
+		for _, s := range d.sessions {
+			for _, f := range s.Findings {
+				if s.hasFinding(f) {
+					d.line()
+					d.finding(s, f)
+				}
+			}
+		}
+	})
 }
 
 func (d *document) list(name string, elements func()) {
@@ -103,10 +169,10 @@ func (d *document) session(s *Session) {
 	d.textIf("target", sum.Meta.Target)
 	d.textIf("host", sum.Meta.Host)
 	d.textIf("filter", sum.Meta.Filter)
-	d.num("frames", int64(sum.FrameTotal()))
+	d.num("frames", s.frameCount())
 	d.num("missing_frames", int64(sum.Missing))
 	d.num("bad_lines", int64(sum.ProblemCount))
-	d.counts(sum.Calls)
+	d.counts(s.counts())
 	d.clients(sum)
 	if sum.Ended {
 		d.end(&sum.End)
@@ -174,27 +240,39 @@ func (d *document) finding(s *Session, f *checks.Finding) {
 	d.textIf("tool", f.Tool)
 	d.textIf("path", f.Path)
 	d.text("message", f.Message)
+	d.textIf("fix", f.Rule.Fix)
 	d.textIf("spec", f.Rule.Spec)
 	d.close("}")
 }
 
 // kindNames are the kinds of events.
-var kindNames = map[store.Kind]string{
+var kindNames = [...]string{
 	store.KindNone: "transport", store.KindRequest: "request", store.KindNotification: "notification", store.KindResult: "response",
 	store.KindError: "response", store.KindInvalid: "invalid", store.KindStderr: "stderr", store.KindBody: "transport",
 }
 
 // event writes one frame.
-func (d *document) event(e *Entry) error {
-	if e.Frame == nil {
-		return nil
-	}
-	f, rec := e.Frame, e.Rec
+func (d *document) event(e *Entry) {
 	d.open("{")
+	d.eventFacts(e)
+	switch rec := e.Rec; {
+	case rec.Raw != nil:
+		d.value("raw", rec.Raw)
+	case rec.HasText:
+		d.text("text", rec.Text)
+	case rec.Bytes != nil:
+		d.text("bytes", base64.StdEncoding.EncodeToString(rec.Bytes))
+	}
+	d.close("}")
+}
+
+// eventFacts writes all of a frame but its body.
+func (d *document) eventFacts(e *Entry) {
+	f, rec := e.Frame, e.Rec
 	d.of(e.Session)
 	d.num("seq", int64(f.Seq))
 	d.num("line", int64(e.Line))
-	d.time("ts", f.Time())
+	d.stamp("ts", f.Time())
 	d.text("direction", f.Direction().String())
 	d.text("kind", kindNames[f.Kind])
 	d.textIf("method", e.Session.Method(f))
@@ -204,20 +282,29 @@ func (d *document) event(e *Entry) error {
 	d.yes("truncated", rec.Truncated)
 	d.yes("redacted", rec.Redacted)
 	d.yes("batch", rec.Batch)
+	d.yes("reflowed", rec.Reflowed)
 	d.yes("late", f.Has(store.Late))
 	d.numIf("dropped", int64(rec.Dropped))
+	d.numIf("orig_seq", int64(rec.OrigSeq))
 	d.http(rec)
-	switch {
-	case rec.Raw != nil:
-		d.value("raw", rec.Raw)
-	case rec.HasText:
-		d.text("text", rec.Text)
-	case rec.Bytes != nil:
-		d.text("bytes", base64.StdEncoding.EncodeToString(rec.Bytes))
+	d.deprecations(e)
+}
+
+// deprecations marks a feature that is on its way out, with what takes its place.
+func (d *document) deprecations(e *Entry) {
+	marks := e.Session.deprecated(e.Index)
+	if len(marks) == 0 {
+		return
 	}
-	d.close("}")
-	_, err := d.w.Write(nil)
-	return err
+	d.list("deprecated", func() {
+		for _, f := range marks {
+			d.open("{")
+			d.text("rule", f.Rule.ID)
+			d.text("message", f.Message)
+			d.textIf("replacement", f.Rule.Fix)
+			d.close("}")
+		}
+	})
 }
 
 // about ties an event to its call: by the sequence number of the request.
@@ -236,6 +323,7 @@ func (d *document) about(e *Entry) {
 	}
 }
 
+// http writes what is known of the HTTP side.
 func (d *document) http(rec *capture.Record) {
 	d.textIf("conn_id", rec.ConnID)
 	d.numIf("exchange", int64(rec.Exchange))
@@ -256,5 +344,18 @@ func (d *document) http(rec *capture.Record) {
 				d.string(c)
 			}
 		})
+	}
+	if rec.HTTP == nil && rec.Auth == nil && rec.MCPMethod == "" && rec.MCPName == "" && rec.MCPProtocolVersion == "" && rec.MCPParamHeaders == nil {
+		return
+	}
+	d.facts = capture.AppendRecord(d.facts[:0], &capture.Record{
+		HTTP: rec.HTTP, Auth: rec.Auth, MCPMethod: rec.MCPMethod, MCPName: rec.MCPName,
+		MCPProtocolVersion: rec.MCPProtocolVersion, MCPParamHeaders: rec.MCPParamHeaders,
+	})
+	for m := wire.MembersOf(d.facts); m.Next(); {
+		switch name := string(m.Key); name {
+		case "http", "auth", "mcp_method", "mcp_name", "mcp_protocol_version", "mcp_param_headers":
+			d.value(name, m.Value)
+		}
 	}
 }

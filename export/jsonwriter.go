@@ -30,11 +30,23 @@ func (j *jsonWriter) open(bracket string) { j.sep(); j.raw(bracket); j.comma = f
 
 func (j *jsonWriter) close(bracket string) { j.raw(bracket); j.comma = true }
 
+// line begins a new line for what comes next. The comma stands before it.
+func (j *jsonWriter) line() {
+	if j.comma {
+		j.raw(",")
+		j.comma = false
+	}
+	j.raw("\n")
+}
+
 // member writes the name of a member; its value comes next.
 func (j *jsonWriter) member(name string) {
-	j.sep()
-	j.scratch = append(wire.AppendString(j.scratch[:0], name), ':')
-	_, _ = j.w.Write(j.scratch)
+	if j.comma {
+		j.raw(",")
+	}
+	j.raw(`"`)
+	j.raw(name) // one of ours
+	j.raw(`":`)
 	j.comma = false
 }
 
@@ -47,6 +59,16 @@ func (j *jsonWriter) string(v string) {
 	j.sep()
 	j.scratch = wire.AppendString(j.scratch[:0], v)
 	_, _ = j.w.Write(j.scratch)
+}
+
+// stringBytes writes a string value.
+func (j *jsonWriter) stringBytes(v []byte) {
+	j.sep()
+	j.scratch = wire.AppendString(j.scratch[:0], v)
+	_, _ = j.w.Write(j.scratch)
+	if cap(j.scratch) > writeBuffer { // after a huge frame
+		j.scratch = nil
+	}
 }
 
 // textIf writes a member unless it is empty.
@@ -82,6 +104,12 @@ func (j *jsonWriter) yes(name string, v bool) {
 	}
 }
 
+// bool writes the value of the member that was named last.
+func (j *jsonWriter) bool(v bool) {
+	j.raw(strconv.FormatBool(v))
+	j.comma = true
+}
+
 func (j *jsonWriter) literal(name, v string) {
 	j.member(name)
 	j.raw(v)
@@ -94,7 +122,15 @@ func (j *jsonWriter) time(name string, t time.Time) {
 		j.literal(name, "null")
 		return
 	}
-	j.text(name, t.UTC().Format(time.RFC3339Nano))
+	j.stamp(name, t)
+}
+
+// stamp writes a time.
+func (j *jsonWriter) stamp(name string, t time.Time) {
+	j.member(name)
+	j.scratch = append(t.UTC().AppendFormat(append(j.scratch[:0], '"'), time.RFC3339Nano), '"')
+	_, _ = j.w.Write(j.scratch)
+	j.comma = true
 }
 
 // millis writes a duration in milliseconds, exact to the nanosecond.

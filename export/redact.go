@@ -1,6 +1,7 @@
 package export
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
@@ -23,6 +24,7 @@ func Redactor(e *redact.Engine) func(*capture.Record) {
 			redactMeta(e, r)
 			return
 		case capture.End:
+			redactTexts(e, r, "")
 			return
 		}
 		var hits redact.Hits
@@ -75,10 +77,35 @@ func redactHeaders(e *redact.Engine, r *capture.Record, hits *redact.Hits) {
 	for i, c := range r.AuthChallenge {
 		r.AuthChallenge[i], _ = e.Text(c)
 	}
+	for _, s := range []*string{&r.MCPMethod, &r.MCPProtocolVersion} {
+		*s, _ = e.Text(*s)
+	}
 	if r.HTTP != nil {
-		for _, s := range []*string{&r.HTTP.Path, &r.HTTP.Location, &r.HTTP.Origin, &r.HTTP.UserAgent} {
-			*s, _ = e.Text(*s)
-		}
+		redactFacts(e, r)
+	}
+}
+
+// redactFacts takes secrets out of a copy of the facts: records share them.
+func redactFacts(e *redact.Engine, r *capture.Record) {
+	h := *r.HTTP
+	r.HTTP = &h
+	for _, s := range []*string{
+		&h.Path, &h.Accept, &h.ContentType, &h.Origin, &h.Host, &h.UserAgent, &h.Encoding, &h.LastEventID, &h.Allow, &h.Location, &h.AccelBuffering,
+	} {
+		*s, _ = e.Text(*s)
+	}
+	if h.SSE != nil {
+		sse := *h.SSE
+		sse.Event, _ = e.Text(sse.Event)
+		sse.ID, _ = e.Text(sse.ID)
+		h.SSE = &sse
+	}
+	h.Mapped = slices.Clone(h.Mapped)
+	for i := range h.Mapped {
+		m := &h.Mapped[i]
+		m.From, m.To = e.URL(m.From), e.URL(m.To)
+		m.From, _ = e.Text(m.From)
+		m.To, _ = e.Text(m.To)
 	}
 }
 
@@ -105,6 +132,22 @@ func redactMeta(e *redact.Engine, r *capture.Record) {
 	if target := e.URL(meta.Target); target != meta.Target {
 		r.Raw = replaceMember(r.Raw, "target", wire.AppendString(nil, target))
 		r.Redacted = true
+	}
+	redactTexts(e, r, "version")
+}
+
+// redactTexts takes secrets out of the strings of a line about the session.
+func redactTexts(e *redact.Engine, r *capture.Record, spare string) {
+	raw := r.Raw
+	for m := wire.MembersOf(raw); m.Next(); {
+		text, ok := wire.Text(m.Value)
+		if !ok || string(m.Key) == spare {
+			continue
+		}
+		if out, changed := e.Text(text); changed {
+			r.Raw = replaceMember(r.Raw, string(m.Key), wire.AppendString(nil, out))
+			r.Redacted = true
+		}
 	}
 }
 

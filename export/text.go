@@ -18,7 +18,7 @@ func writeText(ctx context.Context, w io.Writer, in *Input) error {
 	out := bufio.NewWriterSize(w, writeBuffer)
 	sessions := in.Sessions()
 	for _, s := range sessions {
-		writeHeading(out, s)
+		writeHeading(out, s, in)
 	}
 	several := len(sessions) > 1
 	var line []byte
@@ -30,7 +30,8 @@ func writeText(ctx context.Context, w io.Writer, in *Input) error {
 		if several {
 			line = append(AppendSafe(line, e.Session.Summary().Label), ' ')
 		}
-		line = append(appendHeadline(line, e.Session.Session, e.Frame, e.Rec, Style{}), '\n')
+		line = appendHeadline(line, e.Session.Session, e.Frame, e.Rec, Style{})
+		line = append(appendDeprecated(line, e.Session.deprecated(e.Index)), '\n')
 		line = appendBody(line, e.Rec)
 		_, err := out.Write(line)
 		return err
@@ -38,10 +39,31 @@ func writeText(ctx context.Context, w io.Writer, in *Input) error {
 	if err != nil {
 		return err
 	}
+	bodies := newBodyReader(in)
+	for _, s := range sessions {
+		if err := writeInteractions(ctx, out, in, s, bodies, several); err != nil {
+			return err
+		}
+	}
+	for _, s := range sessions {
+		writeElicitations(out, s, several)
+	}
 	for _, s := range sessions {
 		writeFindings(out, s, several)
 	}
 	return out.Flush()
+}
+
+// appendDeprecated marks features on their way out, with what takes their place.
+func appendDeprecated(dst []byte, marks []*checks.Finding) []byte {
+	for _, f := range marks {
+		dst = AppendSafe(append(dst, " [deprecated: "...), f.Message)
+		if f.Rule.Fix != "" {
+			dst = AppendSafe(append(dst, ". "...), f.Rule.Fix)
+		}
+		dst = append(dst, ']')
+	}
+	return dst
 }
 
 // appendBody appends the body on a line of its own, indented. It is one line
@@ -54,7 +76,7 @@ func appendBody(dst []byte, rec *capture.Record) []byte {
 	return append(AppendSafe(append(dst, "      "...), b), '\n')
 }
 
-func writeHeading(w io.Writer, s *Session) {
+func writeHeading(w io.Writer, s *Session, in *Input) {
 	sum := s.Summary()
 	fmt.Fprintf(w, "session %s\n", Safe(s.ID))
 	field := func(name, value string) {
@@ -74,7 +96,10 @@ func writeHeading(w io.Writer, s *Session) {
 	}
 	field("started", sum.Started.Format(time.RFC3339Nano))
 	field("ended", endText(&sum.End, sum.Ended, sum.Newest))
-	c := sum.Calls
+	if s.picked != nil {
+		field("filter", fmt.Sprintf("%s: %d of %d frames", in.Where, s.frameCount(), sum.FrameTotal()))
+	}
+	c := s.counts()
 	field("calls", fmt.Sprintf("%d: %d ok, %d failed, %d cancelled, %d without an answer", c.Total, c.OK, c.Failed, c.Cancelled, c.Pending))
 	if sum.Missing > 0 {
 		field("missing", fmt.Sprintf("%d frames", sum.Missing))
@@ -99,16 +124,24 @@ func endText(e *capture.EndInfo, ended bool, newest time.Time) string {
 	return s
 }
 
-func writeFindings(w io.Writer, s *Session, several bool) {
-	if len(s.Findings) == 0 {
-		return
-	}
+// title writes the heading of a part, with its session where there are several.
+func title(w io.Writer, what string, s *Session, several bool) {
 	if several {
-		fmt.Fprintf(w, "\nfindings of %s\n", Safe(s.ID))
-	} else {
-		fmt.Fprintf(w, "\nfindings\n")
+		what += " of " + Safe(s.ID)
 	}
+	fmt.Fprintf(w, "\n%s\n", what)
+}
+
+func writeFindings(w io.Writer, s *Session, several bool) {
+	begun := false
 	for _, f := range s.Findings {
+		if !s.hasFinding(f) {
+			continue
+		}
+		if !begun {
+			title(w, "findings", s, several)
+			begun = true
+		}
 		writeFinding(w, f)
 	}
 }

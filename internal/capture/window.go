@@ -26,3 +26,16 @@ func (b *Bodies) Window(path string, segment int, off int64, buf []byte) (int, e
 
 // ParseLine reads frame sub of a line in whatever format it is, as Read does.
 func ParseLine(line []byte, sub int, rec *Record) error { return parseAny(line, sub, rec) }
+
+// Lines reads lines as ParseLine does, one after the other, and keeps what
+// repeats on the lines of a session. The zero value is ready; one goroutine
+// uses it.
+type Lines struct{ in interned }
+
+// Parse reads frame sub of a line.
+func (l *Lines) Parse(line []byte, sub int, rec *Record) error {
+	if sub == 0 && parseRecord(line, rec, &l.in) == nil && rec.Direction != DirUnknown && (rec.SessionID != "" || rec.Seq > 0 || !rec.TS.IsZero()) {
+		return nil
+	}
+	return parseAny(line, sub, rec)
+}

@@ -3,10 +3,11 @@
 // under mcpsnoop.*.
 //
 // Ids are derived from the session and the number of the request, so that two
-// exporters of one session send the same spans. The encoding, the protocol and
-// its retries are those of the OpenTelemetry project's own modules.
+// exporters of one session send the same spans. The protocol and its retries
+// are those of the OpenTelemetry project's own modules; files in JSON are written
+// here, span by span, and its reader must find the same in them.
 //
 // It imports store, internal/capture, internal/mcp and internal/wire. It never
-// reads a log by itself and never puts what a tool was given or gave into an
-// attribute.
+// reads a log by itself, and puts what a tool was given or gave into attributes
+// only where its caller asks for that.
 package otlp

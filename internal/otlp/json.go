@@ -1,121 +1,119 @@
 package otlp
 
 import (
+	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
+	"strconv"
 
-	"go.opentelemetry.io/collector/pdata/ptrace"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
-// jsonBatch is how many operations are encoded together: memory stays bounded
-// whatever the length of a session.
-const jsonBatch = 256
-
 // WriteJSON writes the spans of one session as one element of the array
-// resourceSpans of OTLP JSON. pick chooses operations, nil means all. The
-// error of a body that cannot be read is returned at the end; the spans are
-// written without what stood in it.
+// resourceSpans of OTLP JSON, each span on a line of its own. It holds one
+// operation at a time. pick chooses operations, nil means all; a retry goes
+// with the call that it belongs to. The error of a body that cannot be read is
+// returned at the end; the spans are written without what stood in it.
 func WriteJSON(w io.Writer, x *Spans, version string, pick func(store.OpIndex) bool) error {
-	rs := &tracepb.ResourceSpans{
-		Resource:   Resource(x.s),
-		ScopeSpans: []*tracepb.ScopeSpans{{Scope: &commonpb.InstrumentationScope{Name: ScopeName, Version: version}}},
+	b := append([]byte(nil), `{"resource":{"attributes":`...)
+	b = appendAttributes(b, Resource(x.s).Attributes)
+	b = append(b, `},"scopeSpans":[{"scope":{"name":`...)
+	b = wire.AppendString(b, ScopeName)
+	if version != "" {
+		b = wire.AppendString(append(b, `,"version":`...), version)
 	}
-	head, err := marshal(rs)
-	if err != nil {
-		return err
-	}
-	// What is written around the spans is what the marshaler writes around none.
-	resource := wire.Get(head, "resource")
-	scope := wire.Get(firstElement(wire.Get(head, "scopeSpans")), "scope")
-	if _, err := fmt.Fprintf(w, `{"resource":%s,"scopeSpans":[{"scope":%s,"spans":[`, resource, scope); err != nil {
-		return err
-	}
+	b = append(b, `},"spans":[`...)
 	var unread error
-	var batch []*tracepb.Span
 	first := true
 	for i := range x.s.OpLen() {
 		if pick != nil && !pick(i) {
 			continue
 		}
 		spans, err := x.Operation(i)
-		unread = errors.Join(unread, firstOnly(unread, err))
-		batch = append(batch, spans...)
-		if len(batch) < jsonBatch && i+1 < x.s.OpLen() {
+		if unread == nil {
+			unread = err
+		}
+		for _, sp := range spans {
+			if !first {
+				b = append(b, ',')
+			}
+			first = false
+			b = appendSpan(append(b, '\n'), sp)
+		}
+		if len(b) < flushAt {
 			continue
 		}
-		if err := writeBatch(w, rs, batch, &first); err != nil {
+		if _, err := w.Write(b); err != nil {
 			return err
 		}
-		batch = batch[:0]
+		if b = b[:0]; cap(b) > 2*flushAt { // after a huge frame
+			b = nil
+		}
 	}
-	if err := writeBatch(w, rs, batch, &first); err != nil {
-		return err
-	}
-	if _, err := io.WriteString(w, "]}]}"); err != nil {
-		return err
-	}
-	return unread
+	b = append(b, "]}]}"...)
+	_, err := w.Write(b)
+	return errors.Join(err, unread)
 }
 
-func firstOnly(have, err error) error {
-	if have != nil {
-		return nil
+// flushAt is how much is written at once, in bytes.
+const flushAt = 64 << 10
+
+// appendSpan appends a span as the OTLP specification writes it in JSON: ids
+// in hexadecimal, 64-bit numbers as strings.
+func appendSpan(b []byte, sp *tracepb.Span) []byte {
+	b = appendID(append(b, `{"traceId":`...), sp.TraceId)
+	b = appendID(append(b, `,"spanId":`...), sp.SpanId)
+	if sp.TraceState != "" {
+		b = wire.AppendString(append(b, `,"traceState":`...), sp.TraceState)
 	}
-	return err
+	if len(sp.ParentSpanId) > 0 {
+		b = appendID(append(b, `,"parentSpanId":`...), sp.ParentSpanId)
+	}
+	if sp.Flags != 0 {
+		b = strconv.AppendUint(append(b, `,"flags":`...), uint64(sp.Flags), 10)
+	}
+	b = wire.AppendString(append(b, `,"name":`...), sp.Name)
+	b = strconv.AppendInt(append(b, `,"kind":`...), int64(sp.Kind), 10)
+	b = strconv.AppendUint(append(b, `,"startTimeUnixNano":"`...), sp.StartTimeUnixNano, 10)
+	b = strconv.AppendUint(append(b, `","endTimeUnixNano":"`...), sp.EndTimeUnixNano, 10)
+	b = appendAttributes(append(b, `","attributes":`...), sp.Attributes)
+	if s := sp.Status; s != nil {
+		b = append(b, `,"status":{`...)
+		if s.Message != "" {
+			b = append(wire.AppendString(append(b, `"message":`...), s.Message), ',')
+		}
+		b = append(strconv.AppendInt(append(b, `"code":`...), int64(s.Code), 10), '}')
+	}
+	return append(b, '}')
 }
 
-func writeBatch(w io.Writer, rs *tracepb.ResourceSpans, batch []*tracepb.Span, first *bool) error {
-	if len(batch) == 0 {
-		return nil
-	}
-	rs.ScopeSpans[0].Spans = batch
-	b, err := marshal(rs)
-	if err != nil {
-		return err
-	}
-	spans := wire.Get(firstElement(wire.Get(b, "scopeSpans")), "spans")
-	if len(spans) < 2 {
-		return errors.New("encode spans: the marshaler gave none")
-	}
-	spans = spans[1 : len(spans)-1]
-	if !*first {
-		spans = append([]byte{','}, spans...)
-	}
-	*first = false
-	_, err = w.Write(spans)
-	return err
+func appendID(b, id []byte) []byte {
+	return append(hex.AppendEncode(append(b, '"'), id), '"')
 }
 
-// marshal encodes one ResourceSpans by the collector's own marshaler.
-func marshal(rs *tracepb.ResourceSpans) ([]byte, error) {
-	b, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{rs}})
-	if err != nil {
-		return nil, fmt.Errorf("encode spans: %w", err)
+func appendAttributes(b []byte, attrs []*commonpb.KeyValue) []byte {
+	b = append(b, '[')
+	for i, a := range attrs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = wire.AppendString(append(b, `{"key":`...), a.Key)
+		b = append(b, `,"value":{`...)
+		switch v := a.Value.Value.(type) {
+		case *commonpb.AnyValue_StringValue:
+			b = wire.AppendString(append(b, `"stringValue":`...), v.StringValue)
+		case *commonpb.AnyValue_BoolValue:
+			b = strconv.AppendBool(append(b, `"boolValue":`...), v.BoolValue)
+		case *commonpb.AnyValue_IntValue:
+			b = append(strconv.AppendInt(append(b, `"intValue":"`...), v.IntValue, 10), '"')
+		case *commonpb.AnyValue_DoubleValue:
+			b = strconv.AppendFloat(append(b, `"doubleValue":`...), v.DoubleValue, 'g', -1, 64)
+		}
+		b = append(b, '}', '}')
 	}
-	var in ptrace.ProtoUnmarshaler
-	traces, err := in.UnmarshalTraces(b)
-	if err != nil {
-		return nil, fmt.Errorf("encode spans: %w", err)
-	}
-	var out ptrace.JSONMarshaler
-	b, err = out.MarshalTraces(traces)
-	if err != nil {
-		return nil, fmt.Errorf("encode spans as JSON: %w", err)
-	}
-	return firstElement(wire.Get(b, "resourceSpans")), nil
-}
-
-func firstElement(v []byte) []byte {
-	e := wire.ElementsOf(v)
-	if !e.Next() {
-		return nil
-	}
-	return e.Value
+	return append(b, ']')
 }

@@ -18,6 +18,11 @@ type Body func(s *store.Session, i uint32) (capture.Record, error)
 
 // Spans makes the spans of one session. One goroutine uses it.
 type Spans struct {
+	// Content puts what tools were given and gave into the attributes that the
+	// conventions have for that. It is for files; what is sent on its own goes
+	// without.
+	Content bool
+
 	s    *store.Session
 	body Body
 	now  time.Time
@@ -131,6 +136,9 @@ func (x *Spans) context(sp *tracepb.Span, o *store.Operation) error {
 	}
 	m := wire.ParseMessage(rec.Body())
 	meta := wire.Get(m.Params, "_meta")
+	if args := wire.Get(m.Params, "arguments"); x.Content && args != nil && x.s.OpMethod(o) == mcp.ToolsCall {
+		sp.Attributes = append(sp.Attributes, text("gen_ai.tool.call.arguments", string(args)))
+	}
 	if v, ok := wire.Text(m.Version); ok && v != "2.0" {
 		sp.Attributes = append(sp.Attributes, text("jsonrpc.protocol.version", v))
 	}
@@ -160,11 +168,13 @@ func (x *Spans) outcome(sp *tracepb.Span, o *store.Operation) error {
 		sp.Attributes = append(sp.Attributes, text("mcpsnoop.unanswered", why))
 		return nil
 	}
-	if o.State != store.Failed {
-		return nil
+	if o.State == store.OK || o.ToolError {
+		if o.ToolError {
+			fail("tool_error", "")
+		}
+		return x.result(sp, o)
 	}
-	if o.ToolError {
-		fail("tool_error", "")
+	if o.State != store.Failed {
 		return nil
 	}
 	i, ok := o.Answer()
@@ -185,5 +195,21 @@ func (x *Spans) outcome(sp *tracepb.Span, o *store.Operation) error {
 	}
 	fail(code, wire.GetString(e, "message"))
 	sp.Attributes = append(sp.Attributes, text("rpc.response.status_code", code))
+	return nil
+}
+
+// result puts what a tool gave into its span, when that is wanted.
+func (x *Spans) result(sp *tracepb.Span, o *store.Operation) error {
+	i, ok := o.Answer()
+	if !x.Content || !ok || x.s.OpMethod(o) != mcp.ToolsCall {
+		return nil
+	}
+	rec, err := x.body(x.s, i)
+	if err != nil {
+		return fmt.Errorf("read the answer #%d: %w", x.s.Frame(i).Seq, err)
+	}
+	if result := wire.Get(rec.Body(), "result"); result != nil {
+		sp.Attributes = append(sp.Attributes, text("gen_ai.tool.call.result", string(result)))
+	}
 	return nil
 }

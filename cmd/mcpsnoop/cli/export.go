@@ -16,6 +16,7 @@ import (
 type exportOptions struct {
 	Format   string
 	Out      string
+	Where    string
 	Redact   redactOptions
 	Sessions []string
 }
@@ -38,6 +39,7 @@ time. Without a session, the newest; "-" reads a log from standard input.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.Format, "type", "T", "", "`FORMAT`: "+formatList()+"; without it the ending of -o decides, else json")
 	f.StringVarP(&o.Out, "output", "o", "-", "write to `FILE`, which appears when it is whole; - is standard output")
+	f.StringVar(&o.Where, "where", "", "only what matches this `FILTER`, as whole operations")
 	o.Redact.addFlags(f)
 	return cmd
 }
@@ -80,6 +82,10 @@ func runExport(ctx context.Context, app *App, o *exportOptions) error {
 	if err != nil {
 		return err
 	}
+	where, err := compileWhere(app, o.Where)
+	if err != nil {
+		return err
+	}
 	sources, err := app.sources(o.Sessions)
 	if err != nil {
 		return err
@@ -88,7 +94,7 @@ func runExport(ctx context.Context, app *App, o *exportOptions) error {
 		return usagef("-o %s: that is a log which is exported; name another file", o.Out)
 	}
 	redact := export.Redactor(engine)
-	in := &export.Input{Bodies: capture.NewBodies(app.FS), Now: app.Clock.Now(), Version: version, Redact: redact}
+	in := &export.Input{Bodies: capture.NewBodies(app.FS), Now: app.Clock.Now(), Version: version, Redact: redact, Where: where}
 	defer in.Bodies.Close()
 	for _, s := range sources {
 		log, remove, err := app.exportLog(ctx, s, redact)
@@ -97,6 +103,9 @@ func runExport(ctx context.Context, app *App, o *exportOptions) error {
 		}
 		defer remove()
 		in.Logs = append(in.Logs, log)
+	}
+	if err := in.Select(ctx); err != nil {
+		return cause(ctx, fmt.Errorf("--where: %w", err))
 	}
 	return app.writeExport(ctx, format, o.Out, in)
 }
