@@ -45,7 +45,7 @@ func readFrame(s *Session, i uint32, b Bodies, rec *capture.Record, buf []byte) 
 
 // fits completes a record that was read again, or says that it is another one.
 func (s *Session) fits(f *Frame, rec *capture.Record) error {
-	if rec.Seq != 0 && rec.Seq != f.Seq || rec.SessionID != "" && rec.SessionID != s.ID {
+	if rec.Seq != 0 && rec.Seq != f.Seq || rec.SessionID != "" && rec.SessionID != s.ID && rec.SessionID != s.recorded {
 		return fmt.Errorf("frame %d of %s: %w", f.Seq, s.ID, capture.ErrChanged)
 	}
 	if rec.Seq == 0 {

@@ -14,6 +14,8 @@ type Session struct {
 	Path   string // of the first segment of its log
 	Origin string // host that the log comes from, "" for this one
 
+	recorded string // its id in the log, where that is not ID
+
 	frames  vector[Frame]
 	ops     vector[atomic.Pointer[Operation]]
 	elicits vector[atomic.Pointer[Elicitation]]
@@ -51,6 +53,8 @@ type Summary struct {
 	Frames  [capture.End + 1]uint64 // lines by direction
 	Calls   Counts
 	Size    int64 // bytes of the log that were read
+	Total   int64 // bytes of the log on disk before it was indexed; 0 when not known
+	Loaded  bool  // all there was of the log has been read; only a hub says so
 	Missing uint64
 	Dropped uint64 // of Missing, what the recorder says it lost
 

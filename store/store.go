@@ -42,8 +42,22 @@ func (st *Store) Get(id string) *Session {
 // may fill it. observe may be nil; else it is asked for the session's Observer.
 // A session of the same id is replaced.
 func (st *Store) Open(id, path string, observe func(*Session, *Appender) Observer) (*Session, *Appender) {
-	s, a := NewSession(id, path, st.limits, nil)
-	s.store = &st.version
+	return st.OpenAt(Place{ID: id, Path: path}, observe)
+}
+
+// Place says what a session is called and where its log is.
+type Place struct {
+	ID         string
+	RecordedAs string // its id in the log, "" for ID: it differs when the store has another log of the same session
+	Path       string // of the first segment
+	Origin     string // host that the log comes from, "" for this one
+}
+
+// OpenAt is Open with all that may be said about a session.
+func (st *Store) OpenAt(p Place, observe func(*Session, *Appender) Observer) (*Session, *Appender) {
+	id := p.ID
+	s, a := NewSession(id, p.Path, st.limits, nil)
+	s.Origin, s.recorded, s.store = p.Origin, p.RecordedAs, &st.version
 	if observe != nil {
 		a.observe = observe(s, a)
 	}
