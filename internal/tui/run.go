@@ -29,8 +29,8 @@ func Run(ctx context.Context, src Source, opts Options, in io.Reader, out io.Wri
 }
 
 // FPS is how often a program shows what has changed at most: often enough for
-// a key to be answered at once.
-const FPS = 60
+// a key to be answered at once, seldom enough to cost nothing while idle.
+const FPS = 40
 
 // Plain reports whether a terminal with this environment can only take lines
 // after each other: the UI has no place there.

@@ -28,7 +28,8 @@ type logSource struct {
 
 	byID map[string]*store.Appender // of follow
 	last string
-	lost bool // the torn end was reported
+	lost bool        // the torn end was reported
+	held func() bool // somebody writes the log
 
 	read, size atomic.Int64
 	live       atomic.Bool
@@ -42,10 +43,11 @@ type logSource struct {
 func newLogSource(app *App, s source, engine *redact.Engine) *logSource {
 	l := &logSource{
 		app: app, source: s, engine: engine, store: store.New(store.Limits{}),
-		tailer: capture.NewTailer(app.FS, s.Log.Path, capture.TailOptions{}),
+		tailer: capture.NewTailer(app.FS, s.Log.Path, capture.TailOptions{Budget: 1 << 20}),
 		bodies: capture.NewBodies(app.FS), byID: map[string]*store.Appender{}, subs: map[chan struct{}]bool{},
 	}
 	l.size.Store(s.Log.Size)
+	l.held = l.locked
 	if engine.Active() {
 		l.redact = export.Redactor(engine)
 	} else {
@@ -54,8 +56,12 @@ func newLogSource(app *App, s source, engine *redact.Engine) *logSource {
 	return l
 }
 
-// lookAgain is how often a log that may still grow is looked at.
-const lookAgain = 250 * time.Millisecond
+// How often a log is looked at again: one that is being written, and one that
+// may still grow though nobody holds it.
+const (
+	lookAgain  = 250 * time.Millisecond
+	lookSeldom = 2 * time.Second
+)
 
 // first reads the beginning of the log, so that the UI knows what it shows.
 func (l *logSource) first(ctx context.Context) (more bool, err error) {
@@ -91,10 +97,14 @@ func (l *logSource) follow(ctx context.Context, more bool) {
 		if l.over() {
 			return
 		}
+		wait := lookAgain
+		if !l.live.Load() {
+			wait = lookSeldom
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.app.Clock.After(lookAgain):
+		case <-l.app.Clock.After(wait):
 		}
 	}
 }
@@ -136,7 +146,7 @@ func (l *logSource) publish() {
 // somebody holds it, and whether it ends in half a line.
 func (l *logSource) standing() {
 	l.read.Store(l.size.Load())
-	held := capture.Locked(lastSegment(l.source.Log))
+	held := l.held()
 	if l.live.Swap(held) != held {
 		l.changed()
 	}
@@ -145,6 +155,12 @@ func (l *logSource) standing() {
 		a.Append(&capture.Item{Problem: &capture.Problem{Kind: capture.Torn, Length: l.tailer.Pending()}})
 		l.publish()
 	}
+}
+
+// locked reports whether a recorder holds the newest segment.
+func (l *logSource) locked() bool {
+	log, err := capture.Locate(l.app.FS, l.source.Log.Path)
+	return err == nil && capture.Locked(lastSegment(log))
 }
 
 // over reports whether all sessions of the log have ended.

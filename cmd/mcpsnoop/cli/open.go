@@ -7,12 +7,12 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
-	"github.com/mcpsnoop/mcpsnoop/internal/redact"
 	"github.com/mcpsnoop/mcpsnoop/internal/tui"
 )
 
@@ -60,15 +60,17 @@ func runOpen(ctx context.Context, app *App, o *openOptions) error {
 	if !app.OutTTY {
 		return errNoTerminal("tail")
 	}
-	s := list[0]
-	if s.Stdin {
-		var stop func()
-		if s, stop, err = app.spoolLive(ctx); err != nil {
-			return err
-		}
-		defer stop()
+	if !list[0].Stdin {
+		return app.showLog(ctx, newLogSource(app, list[0], engine), o.Theme.value, false)
 	}
-	return app.showLog(ctx, s, engine, o.Theme.value, list[0].Stdin)
+	s, flows, stop, err := app.spoolLive(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	src := newLogSource(app, s, engine)
+	src.held = flows
+	return app.showLog(ctx, src, o.Theme.value, true)
 }
 
 // errNoTerminal says that the UI has nowhere to be shown.
@@ -77,15 +79,15 @@ func errNoTerminal(instead string) error {
 }
 
 // showLog shows the UI on one log.
-func (a *App) showLog(ctx context.Context, s source, engine *redact.Engine, theme string, fromPipe bool) error {
+func (a *App) showLog(ctx context.Context, src *logSource, theme string, fromPipe bool) error {
 	if a.Tune != nil {
 		a.Tune(collectAt)
 	}
-	src := newLogSource(a, s, engine)
+	s := src.source
 	defer src.close()
 	more, err := src.first(ctx)
-	for err == nil && len(src.store.Sessions()) == 0 && fromPipe && ctx.Err() == nil {
-		time.Sleep(10 * time.Millisecond) // the pipe has given nothing yet
+	for err == nil && len(src.store.Sessions()) == 0 && fromPipe && src.held() && ctx.Err() == nil {
+		<-a.Clock.After(10 * time.Millisecond) // the pipe has given nothing yet
 		more, err = src.first(ctx)
 	}
 	if ctx.Err() != nil {
@@ -153,21 +155,24 @@ func (a *App) show(ctx context.Context, src tui.Source, opts tui.Options, fromPi
 }
 
 // spoolLive copies a log from standard input to a temporary file in the
-// background, so that it can be read by position while it comes.
-func (a *App) spoolLive(ctx context.Context) (s source, stop func(), err error) {
+// background, so that it can be read by position while it comes. flows reports
+// whether more may come.
+func (a *App) spoolLive(ctx context.Context) (s source, flows func() bool, stop func(), err error) {
 	f, err := os.CreateTemp(a.TempDir, "mcpsnoop-*.jsonl")
 	if err != nil {
-		return s, nil, fmt.Errorf("keep standard input for looking at it: %w", err)
+		return s, nil, nil, fmt.Errorf("keep standard input for looking at it: %w", err)
 	}
+	var done atomic.Bool
 	go func() { // it ends with the pipe, or with the program
 		_, _ = io.Copy(f, contextReader{ctx, a.In})
 		_ = f.Close()
+		done.Store(true)
 	}()
 	stop = func() { _ = os.Remove(f.Name()) }
 	if s.Log, err = capture.Locate(a.FS, f.Name()); err != nil {
 		stop()
-		return s, nil, fmt.Errorf("read standard input: %w", err)
+		return s, nil, nil, fmt.Errorf("read standard input: %w", err)
 	}
 	s.Name, s.Log.ID = "standard input", "stdin"
-	return s, stop, nil
+	return s, func() bool { return !done.Load() }, stop, nil
 }
