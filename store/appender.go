@@ -155,7 +155,12 @@ func (a *Appender) frame(ev *Event) {
 		sub: uint16(ev.Item.Ref.Sub), client: cl.index, Kind: kindOf(rec, ev.Msg), dir: rec.Direction, Flags: flagsOf(rec),
 	}
 	f.rev = a.revisionOf(ev, cl, x)
-	switch f.Kind {
+	kind := f.Kind
+	if a.replayed(ev, cl, x) {
+		f.Flags |= Replayed // it was seen when it came first
+		kind = KindNone
+	}
+	switch kind {
 	case KindRequest:
 		a.request(ev, cl, x)
 	case KindNotification:

@@ -17,6 +17,7 @@ type client struct {
 	token map[tokenKey]OpIndex // progress tokens of open operations
 	info  ClientInfo
 
+	events     map[uint64]bool   // hashes of server-sent events with their ids
 	started    bool              // it sent initialize without a session
 	cancelled  map[opKey]OpIndex // given up and not answered: a late answer may come
 	negotiated revision
@@ -53,9 +54,10 @@ type ClientInfo struct {
 
 // exchange is what is remembered of one HTTP exchange while it is open.
 type exchange struct {
-	client *client
-	rev    revision  // of its request
-	ids    []OpIndex // requests of its body, for pairing the answers on its response
+	client  *client
+	resumed bool      // it goes on with a stream that broke (Last-Event-ID)
+	rev     revision  // of its request
+	ids     []OpIndex // requests of its body, for pairing the answers on its response
 }
 
 // clients finds the client that a record belongs to.
@@ -78,7 +80,7 @@ func (c *clients) add() *client {
 	}
 	n := &client{
 		index: uint16(len(c.list)), open: map[opKey][]OpIndex{}, token: map[tokenKey]OpIndex{}, cancelled: map[opKey]OpIndex{},
-		tasks: map[string]OpIndex{}, walks: map[string]*walk{}, questions: map[questionKey]uint32{},
+		tasks: map[string]OpIndex{}, walks: map[string]*walk{}, questions: map[questionKey]uint32{}, events: map[uint64]bool{},
 	}
 	c.list = append(c.list, n)
 	return n
@@ -108,7 +110,7 @@ func (c *clients) of(rec *capture.Record) (*client, *exchange) {
 		c.byConn[rec.ConnID] = cl
 	}
 	cl.started = cl.started || opensSession(rec)
-	x = &exchange{client: cl}
+	x = &exchange{client: cl, resumed: rec.HTTP != nil && rec.HTTP.LastEventID != ""}
 	c.exchanges[rec.Exchange] = x
 	c.order = append(c.order, rec.Exchange)
 	if len(c.order) > c.limits.Exchanges {

@@ -14,6 +14,7 @@ type Limits struct {
 	Elicitations int // questions in the ledger. Default 10,000
 	ToolStats    int // tools whose calls are counted one by one; more are counted as "(other)". Default 4,096
 	Results      int // results of queries that nobody looks at any more and that are kept, per session. Default 8
+	Events       int // server-sent events that are remembered to know replays, per client. Default 65,536
 	Clients      int // client sessions told apart in one log. Default 65,535; also the most
 }
 
@@ -34,6 +35,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Elicitations, 10000)
 	set(&l.ToolStats, 4096)
 	set(&l.Results, 8)
+	set(&l.Events, 1<<16)
 	set(&l.Clients, 1<<16-1)
 	l.Clients = min(l.Clients, 1<<16-1)
 	return l

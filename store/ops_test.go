@@ -136,3 +136,31 @@ func TestStreamsThatEnd(t *testing.T) {
 		}
 	}
 }
+
+func TestReplayedEventsCountOnce(t *testing.T) {
+	s, a := NewSession("h", "", Limits{}, nil)
+	event := func(id, body string) capture.Record {
+		return capture.Record{Direction: capture.S2C, Raw: []byte(body), HTTP: &capture.HTTPFacts{SSE: &capture.SSEFacts{ID: id, HasID: true}}}
+	}
+	const answer = `{"jsonrpc":"2.0","id":1,"result":{}}`
+	for i, r := range []capture.Record{
+		{Direction: capture.C2S, Raw: []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`), Exchange: 1},
+		event("1", answer),
+		{Direction: capture.C2S, HTTP: &capture.HTTPFacts{Method: "GET", LastEventID: "0"}, Exchange: 2},
+		event("1", answer),
+		event("2", `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`),
+	} {
+		r.Transport, r.MCPSession, r.Seq, r.TS = capture.HTTP, "s", uint64(i+1), time.Unix(1, int64(i))
+		if r.Exchange == 0 {
+			r.Exchange = uint64(i/2 + 1)
+		}
+		a.Append(&capture.Item{Record: r})
+	}
+	a.Publish()
+	if f := s.Frame(3); !f.Has(Replayed) || f.Has(Unpaired) {
+		t.Errorf("the replayed answer has flags %b", f.Flags)
+	}
+	if s.Frame(1).Has(Replayed) || s.Frame(4).Has(Replayed) || s.Op(0).State != OK {
+		t.Error("what came first was taken for a replay")
+	}
+}

@@ -37,3 +37,22 @@ func (a *Appender) streamEnd(ev *Event, x *exchange) {
 		}
 	}
 }
+
+// replayed reports whether a frame is an event that was seen before and that a
+// resumed stream brought again (2025-11-25, transports#resumability-and-redelivery).
+func (a *Appender) replayed(ev *Event, cl *client, x *exchange) bool {
+	if x == nil || ev.Rec.HTTP == nil || ev.Rec.HTTP.SSE == nil || !ev.Rec.HTTP.SSE.HasID || ev.Rec.HTTP.SSE.ID == "" {
+		return false
+	}
+	// Some servers number the events of each stream anew: only the same event
+	// with the same id is a replay.
+	a.scratch = append(append(append(a.scratch[:0], ev.Rec.HTTP.SSE.ID...), 0), ev.Rec.Raw...)
+	h := a.hash(a.scratch)
+	if x.resumed && cl.events[h] {
+		return true
+	}
+	if len(cl.events) < a.limits.Events {
+		cl.events[h] = true
+	}
+	return false
+}
