@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
 	"github.com/mcpsnoop/mcpsnoop/internal/demo"
+	"github.com/mcpsnoop/mcpsnoop/internal/tui"
 )
 
 // demoServerCmd is the hidden command that is the demo's server.
@@ -28,7 +29,8 @@ func newDemoCmd(app *App) *cobra.Command {
 		Short: "Watch a real client talk to a real server through the real shim",
 		Long: `Start a small MCP server behind the shim, and a client that talks to it: quick
 calls, progress, an error, a slow call, a call that is never answered, stray
-output. Prints the path of the recorded session and what is in it.`,
+output. On a terminal it goes on in the user interface until q is pressed.
+Prints the path of the recorded session and what is in it.`,
 		Example: `  mcpsnoop demo --headless`,
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), app, o) },
@@ -52,6 +54,9 @@ func newDemoServerCmd(app *App) *cobra.Command {
 func runDemo(ctx context.Context, app *App, o *demoOptions) error {
 	if app.Self == "" {
 		return errors.New("start the demo: the path of this program is not known")
+	}
+	if !o.Headless && app.OutTTY && app.InTTY && !tui.Plain(app.Env) {
+		return runDemoUI(ctx, app)
 	}
 	story := io.Discard
 	if app.ErrTTY {

@@ -65,6 +65,7 @@ const (
 
 // first reads the beginning of the log, so that the UI knows what it shows.
 func (l *logSource) first(ctx context.Context) (more bool, err error) {
+	l.live.Store(l.held())
 	_, more, err = l.tailer.Poll(ctx, l.take)
 	l.publish()
 	return more, err
