@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"math/bits"
+
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
 	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
 	"github.com/mcpsnoop/mcpsnoop/internal/wire"
@@ -56,22 +58,51 @@ var noFacts capture.HTTPFacts
 
 // run calls the rules of one occasion that can apply.
 func (c *ctx) run(t trigger) {
+	for _, r := range c.rules(t) {
+		c.rule = r
+		r.check(c)
+	}
+	c.rule = nil
+}
+
+// sets is the number of different sets of revisions and transports.
+const sets = int(AnyRev+1) * int(AnyTransport+1)
+
+// rules are those that can apply to the frame on one occasion. They are picked
+// once for each kind of frame.
+func (c *ctx) rules(t trigger) []*Rule {
 	var on Transports
 	switch {
 	case c.rec == nil:
-		on = 0
 	case c.stdio():
 		on = OnStdio
 	case c.http():
 		on = OnHTTP
 	}
+	i := triggerIndex(t)
+	if c.e.picked[i] == nil {
+		c.e.picked[i] = make([]*[sets][]*Rule, len(c.e.cat.runs[i]))
+	}
+	at := c.e.picked[i][c.mi]
+	if at == nil {
+		at = new([sets][]*Rule)
+		c.e.picked[i][c.mi] = at
+	}
+	k := int(c.rev)*int(AnyTransport+1) + int(on)
+	if at[k] == nil {
+		at[k] = c.pick(t, on)
+	}
+	return at[k]
+}
+
+func (c *ctx) pick(t trigger, on Transports) []*Rule {
+	out := []*Rule{}
 	for _, r := range c.e.cat.runs[triggerIndex(t)][c.mi] {
-		if (t == onEnd || c.rev&^r.Revisions == 0) && on&^r.Transports == 0 && !c.e.ignored(r) && !c.old(r) {
-			c.rule = r
-			r.check(c)
+		if (c.rev.within(r.Revisions) || t == onEnd) && on&^r.Transports == 0 && !c.e.ignored(r) && !c.old(r) {
+			out = append(out, r)
 		}
 	}
-	c.rule = nil
+	return out
 }
 
 // old reports whether a rule is one of Streamable HTTP while the server uses
@@ -81,12 +112,7 @@ func (c *ctx) old(r *Rule) bool {
 }
 
 func triggerIndex(t trigger) int {
-	i := 0
-	for t > 1 {
-		t >>= 1
-		i++
-	}
-	return i
+	return bits.TrailingZeros32(uint32(t))
 }
 
 // hit reports that the rule is broken at v, a value of the message.

@@ -29,9 +29,12 @@ type Engine struct {
 	skip map[*Rule]bool
 	cat  *catalogue
 
+	picked [triggers][]*[sets][]*Rule // by method and set, what run has picked so far
+
 	log       logState
 	clients   []*client
 	open      map[store.OpIndex]*request
+	spare     *request // an answered one, to be used again
 	exchanges map[uint64]*exchange
 	order     []uint64 // of exchanges, oldest first
 	guess     *exchange

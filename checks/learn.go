@@ -12,7 +12,12 @@ import (
 
 // newRequest makes what is remembered of the request in the frame.
 func (c *ctx) newRequest() *request {
-	r := &request{
+	r := c.e.spare
+	if r == nil {
+		r = &request{}
+	}
+	c.e.spare = nil
+	*r = request{
 		op: c.ev.OpIndex, frame: c.ev.Index, seq: c.rec.Seq, line: c.ev.Item.Line, ts: c.ev.Frame.TS, id: c.ev.Msg.ID, client: c.c2s(),
 		method: c.method, mi: c.mi, tool: c.target(), rev: c.rev, sure: c.sure, x: c.x, cut: c.rec.Truncated || !c.root.ok(),
 		cl: c.cl, batch: c.rec.Batch, auth: c.authOf(), task: c.params.get("task").ok(),
@@ -68,6 +73,9 @@ func (c *ctx) learn() {
 		}
 		if c.req != nil {
 			c.learnAnswer()
+			if c.x == nil {
+				c.e.spare = c.req // nothing points to it any more
+			}
 		}
 	case wire.Other:
 	}
@@ -119,6 +127,9 @@ func (c *ctx) learnNotification() {
 	switch c.method {
 	case mcp.Initialized:
 		c.cl.shake.initialized = true
+		if c.http() && c.rec.MCPSession == "" {
+			c.e.web.initialized = true
+		}
 	case mcp.CancelledNote:
 		c.learnCancel()
 	case mcp.ProgressNote:
@@ -246,6 +257,8 @@ func (c *ctx) learnRole() {
 		}
 		h.done, h.failed, h.answer = true, false, c.result.get("protocolVersion").str()
 		cl.server = e.capsOf(c.result.get("capabilities"))
+		e.peer.differ = e.peer.differ || e.peer.legacy != nil && e.peer.legacy != cl.server
+		e.peer.legacy = cl.server
 		if c.rev.within(Legacy) && c.rev != Legacy {
 			cl.negotiated = c.rev
 		}
@@ -369,6 +382,7 @@ func (c *ctx) learnStream() {
 		}
 		if f.SSE.Event == "endpoint" && x.verb != "POST" {
 			c.e.web.oldSSE = true
+			c.e.picked = [triggers][]*[sets][]*Rule{}
 		}
 		if k, ok := c.eventKey(); ok {
 			c.e.web.event(k, x)
@@ -424,6 +438,8 @@ func (w *web) message(key uint64, x *exchange) {
 type peer struct {
 	modern   bool     // it answered as 2026-07-28 has it
 	caps     *capset  // of server/discover
+	legacy   *capset  // of the answers to initialize
+	differ   bool     // which were not all the same
 	versions []string // of server/discover
 	refused  pos      // where it said that it has no server/discover
 	told     bool     // that was reported
@@ -446,8 +462,13 @@ func (c *ctx) serverCaps() *capset {
 	if c.rev == R5 {
 		return c.e.peer.caps
 	}
-	if c.rev.within(Legacy) && c.cl.shake.done {
+	switch {
+	case !c.rev.within(Legacy):
+		return nil
+	case c.cl.shake.done:
 		return c.cl.server
+	case c.http() && c.rec.MCPSession == "" && !c.e.peer.differ:
+		return c.e.peer.legacy // without session ids a client may use several connections
 	}
 	return nil
 }

@@ -296,7 +296,7 @@ func (p *player) begin() {
 	}
 	raw := p.meta
 	if raw == "" {
-		raw = `{"command":["server"]}`
+		raw = `{"command":["server"],"version":"test"}`
 	}
 	tr := "stdio"
 	if p.http {

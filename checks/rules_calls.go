@@ -193,8 +193,11 @@ func looksError(c *ctx) {
 		return
 	}
 	for _, b := range list.each() {
-		if s := b.get("text").str(); slices.ContainsFunc(errorWords, func(w string) bool { return strings.HasPrefix(s, w) }) {
-			c.hit(b, "the text begins %s", quote(clip(s, 40)))
+		v := b.get("text")
+		for _, w := range errorWords {
+			if v.isString() && bytes.HasPrefix(v.raw()[1:], []byte(w)) {
+				c.hit(b, "the text begins %s", quote(clip(v.str(), 40)))
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
 	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 )
 
@@ -196,7 +197,20 @@ func duplicateMember(c *ctx) {
 }
 
 func unsafeInteger(c *ctx) {
-	for _, v := range [...]val{c.root.get("id"), c.params.at("_meta", "progressToken"), c.params.get("progressToken"), c.params.get("requestId")} {
+	vs := [...]val{{}, {}, {}}
+	if len(c.ev.Msg.ID) > 15 {
+		vs[0] = c.root.get("id")
+	}
+	switch c.method {
+	case mcp.ProgressNote:
+		vs[1] = c.params.get("progressToken")
+	case mcp.CancelledNote:
+		vs[1] = c.params.get("requestId")
+	}
+	if c.meta.ok() {
+		vs[2] = c.meta.get("progressToken")
+	}
+	for _, v := range vs {
 		if v.typ() == wire.Number && !safeInteger(string(wire.ParseID(v.raw()))) {
 			c.hit(v, "%s is beyond 2^53-1", show(v))
 		}
@@ -233,14 +247,29 @@ func (c *ctx) variants(v val, names []string) {
 	if !v.isObject() || len(names) == 0 {
 		return
 	}
-	for _, m := range v.each() {
-		k := m.t.key(m.i)
-		for _, n := range names {
-			if len(n) == len(k) && n != string(k) && strings.EqualFold(n, string(k)) {
-				c.hit(m, "%s is not %s: names are case-sensitive, and a reader that is not lets it override the real one", quote(string(k)), quote(n))
-			}
+	t := v.t
+	for i, end := v.i+1, t.nodes[v.i].skip; i < end; i = t.nodes[i].skip {
+		k := t.key(i)
+		if n := variant(k, names); n != "" {
+			c.hit(val{t, i}, "%s is not %s: names are case-sensitive, and a reader that is not lets it override the real one", quote(string(k)), quote(n))
 		}
 	}
+}
+
+// variant is the name that k is when case does not count, "" when k is one of
+// the names itself or none of them.
+func variant(k []byte, names []string) string {
+	for _, n := range names {
+		if string(k) == n {
+			return ""
+		}
+	}
+	for _, n := range names {
+		if len(n) == len(k) && strings.EqualFold(n, string(k)) {
+			return n
+		}
+	}
+	return ""
 }
 
 // hasBytes reports whether the frame is kept as bytes because it is not UTF-8.

@@ -239,7 +239,7 @@ func initializedMissing(c *ctx) {
 		return
 	}
 	for _, cl := range c.e.clients {
-		if h := &cl.shake; h.done && h.worked && !h.initialized {
+		if h := &cl.shake; h.done && h.worked && !h.initialized && (cl.session != "" || !c.e.web.initialized) {
 			c.hitPos(h.last, "", "%s was asked and answered, and notifications/initialized never came", about(h.last.method, h.last.tool))
 		}
 	}
@@ -258,7 +258,7 @@ func requestBeforeInit(c *ctx) {
 }
 
 func serverBeforeInitialized(c *ctx) {
-	if c.s2c() && c.method != mcp.Ping && c.cl.legacy && !c.cl.shake.initialized && c.e.log.whole() {
+	if c.s2c() && c.method != mcp.Ping && c.cl.legacy && !c.cl.shake.initialized && c.e.log.whole() && (c.stdio() || c.cl.session != "") {
 		c.hitAt("", "notifications/initialized has not come yet")
 	}
 }

@@ -281,11 +281,12 @@ func hashText[S ~string | ~[]byte](s S) uint64 {
 
 // web is what is known of HTTP across all exchanges of the log.
 type web struct {
-	worked map[uint64]string // requests that were answered, and on which connection
-	events map[uint64]uint64 // ids of server-sent events, and their exchange
-	dead   map[string]int64  // sessions that were answered with 404, and when
-	sent   map[uint64]uint64 // messages with an id on event streams, and their exchange
-	oldSSE bool              // the HTTP+SSE transport of 2024-11-05 is in use
+	worked      map[uint64]string // requests that were answered, and on which connection
+	events      map[uint64]uint64 // ids of server-sent events, and their exchange
+	dead        map[string]int64  // sessions that were answered with 404, and when
+	sent        map[uint64]uint64 // messages with an id on event streams, and their exchange
+	oldSSE      bool              // the HTTP+SSE transport of 2024-11-05 is in use
+	initialized bool              // notifications/initialized came without a session id: whose it is cannot be told
 }
 
 // listed are the resources of the newest complete list.

@@ -296,16 +296,16 @@ func (v val) get(name string) val {
 	if !v.isObject() {
 		return val{}
 	}
-	found := val{}
-	for c := v.i + 1; c < v.t.nodes[v.i].skip; c = v.t.nodes[c].skip {
-		n := &v.t.nodes[c]
-		if !n.escaped {
-			if string(v.t.text[n.keyStart:n.keyEnd]) == name {
-				found = val{v.t, c}
+	t, found := v.t, val{}
+	for c, end := v.i+1, t.nodes[v.i].skip; c < end; {
+		n := &t.nodes[c]
+		if int(n.keyEnd-n.keyStart) == len(name) && string(t.text[n.keyStart:n.keyEnd]) == name || n.escaped && string(t.key(c)) == name {
+			found = val{t, c}
+			if t.twice < 0 {
+				break // no name stands twice
 			}
-		} else if string(v.t.key(c)) == name {
-			found = val{v.t, c}
 		}
+		c = n.skip
 	}
 	return found
 }
