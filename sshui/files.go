@@ -3,6 +3,7 @@ package sshui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -16,9 +17,14 @@ import (
 // serveFiles lets a viewer read the folder of sessions over SFTP. Nothing
 // outside of it can be named, and nothing can be written.
 func (s *Server) serveFiles(_ context.Context, sess ssh.Session) error {
-	h := readOnly{s.files}
+	root, err := os.OpenRoot(s.cfg.Sessions)
+	if err != nil {
+		return fmt.Errorf("open the folder of sessions: %w", err)
+	}
+	defer root.Close()
+	h := readOnly{root}
 	server := sftp.NewRequestServer(sess, sftp.Handlers{FileGet: h, FilePut: h, FileCmd: h, FileList: h})
-	err := server.Serve()
+	err = server.Serve()
 	if errors.Is(err, io.EOF) {
 		return nil
 	}

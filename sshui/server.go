@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"sync"
 	"time"
 
@@ -69,7 +68,6 @@ type Server struct {
 	log    *slog.Logger
 	gate   *gate
 	srv    *ssh.Server
-	files  *os.Root // of sftp; nil for none
 
 	closing chan struct{} // closed when viewers are asked to end
 	wg      sync.WaitGroup
@@ -142,14 +140,6 @@ func (s *Server) serverConfig(ctx ssh.Context) *gossh.ServerConfig {
 // cut off when they have not after a while. It returns when all is over; the
 // end of ctx is no error.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	if s.cfg.Sessions != "" {
-		root, err := os.OpenRoot(s.cfg.Sessions)
-		if err != nil {
-			return fmt.Errorf("open the folder of sessions: %w", err)
-		}
-		defer root.Close()
-		s.files = root
-	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.srv.Serve(l) }()
 	var err error

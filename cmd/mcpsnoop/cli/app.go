@@ -42,9 +42,13 @@ type App struct {
 	Tune func(percent int)
 	// Interrupt makes a context that ends when the user asks the program to
 	// end; nil where somebody else ends the one that Run is given.
-	Interrupt func(context.Context) context.Context
+	// hangup, when not nil, is called in place of that when the terminal is
+	// gone (SIGHUP).
+	Interrupt func(ctx context.Context, hangup func()) context.Context
 	// Notify begins to receive the signals that a shim passes on.
 	Notify func() (signals <-chan os.Signal, stop func())
+
+	reload chan struct{} // of one slot: a command that reloads is told to
 }
 
 // Streams are the three standard streams, and whether a person sits at their

@@ -12,6 +12,8 @@ const (
 	exitDone   = 0
 	exitFound  = 1 // it ran and found something
 	exitNotRun = 2 // usage, missing or unreadable input, not a session log
+
+	exitNoCommand = 127 // over SSH, where a shell would say so
 )
 
 // errFound ends a command that ran and found something. What it found has
@@ -58,9 +60,12 @@ func (e interrupted) Error() string { return "interrupted by " + e.signal.String
 func exitCode(err error) int {
 	var child childExit
 	var in interrupted
+	var unknown errNoSuchCommand
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.As(err, &unknown):
+		return exitNoCommand
 	case errors.Is(err, errFound):
 		return exitFound
 	case errors.As(err, &child):

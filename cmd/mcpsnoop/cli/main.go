@@ -40,12 +40,16 @@ func Main(args, env []string, in, out, err *os.File) int {
 
 // untilSignal gives a context that ends with the first signal that asks the
 // program to end. A second one ends it the hard way.
-func untilSignal(ctx context.Context) context.Context {
+func untilSignal(ctx context.Context, hangup func()) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, endSignals()...)
 	go func() {
 		s := <-c
+		for hangup != nil && isHangup(s) {
+			hangup()
+			s = <-c
+		}
 		signal.Stop(c)
 		cancel(interrupted{s})
 	}()

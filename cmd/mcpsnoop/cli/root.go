@@ -31,6 +31,9 @@ of the server's command:
 		DisableAutoGenTag: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return app.before(cmd) },
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(app.Args) == 0 && app.OutTTY {
+				return runWatch(cmd.Context(), app)
+			}
 			if cmd.ArgsLenAtDash() < 0 {
 				_ = cmd.Help()
 				return usagef("nothing to do: name a command, or a server behind --")
@@ -46,7 +49,7 @@ of the server's command:
 	for _, g := range []cobra.Group{{ID: "judge", Title: "Watch and judge"}, {ID: "take", Title: "Take along"}, {ID: "more", Title: "More"}} {
 		root.AddGroup(&g)
 	}
-	addCommands(root, "judge", newHTTPCmd(app), newDemoCmd(app), newSessionsCmd(app), newOpenCmd(app), newTailCmd(app), newCheckCmd(app))
+	addCommands(root, "judge", newHubCmd(app), newHTTPCmd(app), newDemoCmd(app), newSessionsCmd(app), newOpenCmd(app), newTailCmd(app), newCheckCmd(app))
 	addCommands(root, "take", newExportCmd(app), newVerifyCmd(app))
 	addCommands(root, "more", newVersionCmd(app), newCompletionCmd(app))
 	root.AddCommand(newDemoServerCmd(app))
@@ -68,8 +71,18 @@ func addCommands(root *cobra.Command, group string, cmds ...*cobra.Command) {
 
 // before does what all commands but the shim begin with.
 func (a *App) before(cmd *cobra.Command) error {
-	if cmd.HasParent() && a.Interrupt != nil {
-		cmd.SetContext(a.Interrupt(cmd.Context()))
+	var hangup func()
+	if _, ok := cmd.Annotations[reloads]; ok {
+		a.reload = make(chan struct{}, 1)
+		hangup = func() {
+			select {
+			case a.reload <- struct{}{}:
+			default: // told already
+			}
+		}
+	}
+	if (cmd.HasParent() || len(a.Args) == 0) && a.Interrupt != nil {
+		cmd.SetContext(a.Interrupt(cmd.Context(), hangup))
 	}
 	return nil
 }

@@ -16,6 +16,9 @@ func (a *App) spool(ctx context.Context, s source) (_ source, remove func(), err
 	if !s.Stdin {
 		return s, func() {}, nil
 	}
+	if a.ReadOnly {
+		return s, nil, errReadOnly
+	}
 	f, err := os.CreateTemp(a.TempDir, "mcpsnoop-*.jsonl")
 	if err != nil {
 		return s, nil, fmt.Errorf("keep standard input for a second reading: %w", err)
