@@ -19,6 +19,17 @@ type FileOptions struct {
 	MaxSize   int64  // a new segment starts at this size; 0 means never
 	Now       func() time.Time
 	Warn      func(string)
+
+	open func(path string) (handle, error) // nil means openLocked; for tests of full disks
+}
+
+// handle is an open log: what of *os.File a writer needs.
+type handle interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer
+	Stat() (fs.FileInfo, error)
+	Truncate(size int64) error
 }
 
 // checkEvery is how often the writer looks whether its file is still there.
@@ -32,7 +43,7 @@ type logFile struct {
 	base    string // path of the first segment, without .jsonl
 	segment int
 
-	f       *os.File
+	f       handle
 	size    int64 // of the file; whole lines only
 	once    bool  // a file was open before: the next one needs a meta line
 	checked time.Time
@@ -40,6 +51,9 @@ type logFile struct {
 }
 
 func newLogFile(o FileOptions) *logFile {
+	if o.open == nil {
+		o.open = openLocked
+	}
 	path := filepath.Join(o.Dir, o.SessionID+".jsonl")
 	if o.TraceFile != "" {
 		path = o.TraceFile
@@ -83,8 +97,9 @@ func cause(err error) error {
 	return err
 }
 
-// check closes the file when its path leads elsewhere or nowhere: the log was
-// deleted, moved or replaced, or its folder is gone.
+// check closes the file when its path leads elsewhere or nowhere, or when it
+// has become shorter: the log was deleted, moved, replaced or truncated, or its
+// folder is gone.
 func (l *logFile) check() {
 	now := l.opts.Now()
 	if l.f == nil || now.Sub(l.checked) < checkEvery {
@@ -96,12 +111,8 @@ func (l *logFile) check() {
 		return
 	}
 	named, err := os.Stat(l.path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(have, named) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(have, named) || have.Size() < l.size {
 		l.drop()
-		return
-	}
-	if have.Size() < l.size { // truncated by somebody: go on behind what is left
-		l.size = have.Size()
 	}
 }
 
@@ -134,7 +145,7 @@ func (l *logFile) openPath() error {
 			return fmt.Errorf("make the folder %s: %w", l.opts.Dir, cause(err))
 		}
 	}
-	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := l.opts.open(l.path)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", l.path, cause(err))
 	}
@@ -146,16 +157,28 @@ func (l *logFile) openPath() error {
 	return nil
 }
 
-// adopt locks the file and makes sure that the next write starts a line.
-func (l *logFile) adopt(f *os.File) error {
+// openLocked opens a log for appending and takes the writer's lock on it.
+func openLocked(path string) (handle, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Mode().IsRegular() {
+		err = lockSoon(f)
+	}
+	if err != nil {
+		_ = f.Close() // the error is the one that matters
+		return nil, err
+	}
+	return f, nil
+}
+
+// adopt makes sure that the next write starts a line.
+func (l *logFile) adopt(f handle) error {
 	info, err := f.Stat()
 	if err != nil {
 		return cause(err)
-	}
-	if info.Mode().IsRegular() {
-		if err := lockSoon(f); err != nil {
-			return err
-		}
 	}
 	l.f, l.size = f, info.Size()
 	if l.size == 0 || !info.Mode().IsRegular() {

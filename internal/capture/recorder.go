@@ -307,14 +307,18 @@ func (w *recording) flush() {
 	if len(w.buf) == 0 {
 		return
 	}
+	headed := false
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		fresh, err := w.file.write(w.buf)
+		if fresh {
+			if !headed {
+				headed = true
+				w.restart()
+			}
+			continue
+		}
 		if err == nil {
 			break
-		}
-		if fresh {
-			w.restart()
-			continue
 		}
 		if !w.warned {
 			w.warned = true
