@@ -92,7 +92,7 @@ func all(c *Cursor) []uint32 { return c.Rows([]uint32{}, 0, int(c.Len())) }
 var filters = []string{
 	"tool:alpha", "status:pending", "status:ok", "status:error", "status:cancel OR status:late", "tool:al status:err",
 	"needle", "need", "needle tool:beta", "kind:req -needle", "dur>5ms", "dur>=3ms status:pending", "dur<4ms", "dur=5ms", "signal:warn", "rule:some OR rule:other",
-	"NOT status:pending", "(tool:alpha OR tool:beta) NOT (status:ok OR needle)", "method:progress", "id:3", "trips>1", "trips=1 status:ok", "/nee+dle/", "size>90 needle", "kind:invalid OR status:warn",
+	"NOT status:pending", "(tool:alpha OR tool:beta) NOT (status:ok OR needle)", "method:progress", "id:3", "trips>1", "trips=1 status:ok", "/nee+dle/", "/eedle/", `"a/need"`, "é", `"aéb"`, `"\\u00"`, "size>90 needle", "kind:invalid OR status:warn",
 }
 
 // traffic is a random conversation that goes on.
@@ -106,7 +106,7 @@ type traffic struct {
 
 func (tr *traffic) step(t *rapid.T) {
 	tr.ms += rapid.IntRange(0, 3).Draw(t, "ms")
-	word := rapid.SampledFrom([]string{"", "Needle", `n\u0065edle`, "NEE", `x\ny`}).Draw(t, "word")
+	word := rapid.SampledFrom([]string{"", "Needle", `n\u0065edle`, "NEE", `x\ny`, `a\/needle`, "aÉb", `a\u00e9B`, `\\u0065`}).Draw(t, "word")
 	pick := func(from []int) int { return rapid.SampledFrom(from).Draw(t, "id") }
 	switch k := rapid.IntRange(0, 9).Draw(t, "step"); {
 	case k < 3 || len(tr.open) == 0:

@@ -219,7 +219,7 @@ func (m *matcher) lacks(f *finder) bool {
 		return false
 	}
 	line := m.line(m.i)
-	return line != nil && !f.in(line) && !bytes.Contains(line, []byte(`\u`)) && !bytes.Contains(line, []byte(`"bytes":`))
+	return line != nil && !f.in(line) && !obscure(line) && !bytes.Contains(line, []byte(`"bytes":`))
 }
 
 // escaped reports whether the frame holds escapes of JSON strings.

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,18 +13,26 @@ import (
 type finder struct {
 	folded string
 	ascii  bool
-	pivot  int  // place of the byte in folded that is expected to be rarest
-	lower  byte // that byte
+	exact  bool    // no case to be blind to
+	part   *finder // of a text beyond ASCII: its longest stretch of ASCII; may be nil
+	pivot  int     // place of the byte in folded that is expected to be rarest
+	lower  byte    // that byte
 	upper  byte
 }
 
 func newFinder(s string) *finder {
-	f := &finder{folded: fold(s), ascii: true}
+	f := &finder{folded: fold(s), ascii: true, exact: strings.IndexFunc(s, hasCase) < 0}
 	for i := range len(f.folded) {
 		f.ascii = f.ascii && f.folded[i] < utf8.RuneSelf
 		if rarity(f.folded[i]) > rarity(f.folded[f.pivot]) {
 			f.pivot = i
 		}
+	}
+	if !f.ascii {
+		if part := longestASCII(f.folded); part != "" {
+			f.part = newFinder(part)
+		}
+		return f
 	}
 	if f.folded == "" {
 		return f
@@ -34,6 +43,18 @@ func newFinder(s string) *finder {
 		f.upper -= 'a' - 'A'
 	}
 	return f
+}
+
+func hasCase(c rune) bool { return unicode.SimpleFold(c) != c }
+
+func longestASCII(s string) string {
+	best := ""
+	for _, part := range strings.FieldsFunc(s, func(c rune) bool { return c >= utf8.RuneSelf }) {
+		if len(part) > len(best) {
+			best = part
+		}
+	}
+	return best
 }
 
 // fold maps characters that differ in case only onto one: the lower case one
@@ -130,8 +151,11 @@ func equalFold[S ~string | ~[]byte](s S, folded string) bool {
 }
 
 func (f *finder) inUnicode(b []byte) bool {
-	if bytes.Contains(b, []byte(f.folded)) {
-		return true
+	switch {
+	case f.exact:
+		return bytes.Contains(b, []byte(f.folded))
+	case f.part != nil && !f.part.in(b):
+		return false
 	}
 	first, _ := utf8.DecodeRuneInString(f.folded)
 	for len(b) > 0 {
@@ -156,9 +180,23 @@ func hasFoldedPrefix(b []byte, folded string) bool {
 }
 
 // literal reports whether the text, where it stands in a JSON string without
-// escapes of the form \u, always stands there as it is.
+// escapes of the forms \u and \/, always stands there as it is.
 func (f *finder) literal() bool {
-	return strings.IndexFunc(f.folded, func(c rune) bool { return c < ' ' || c == '"' || c == '\\' || c == '/' || c == utf8.RuneError }) < 0
+	return strings.IndexFunc(f.folded, func(c rune) bool { return c < ' ' || c == '"' || c == '\\' || c == utf8.RuneError }) < 0
+}
+
+// obscure reports whether b may hold a literal text in disguise.
+func obscure(b []byte) bool {
+	for {
+		k := bytes.IndexByte(b, '\\')
+		if k < 0 || k+1 >= len(b) {
+			return false
+		}
+		if b[k+1] == 'u' || b[k+1] == '/' {
+			return true
+		}
+		b = b[k+2:]
+	}
 }
 
 // textLeaf makes the leaf of a bare word or of words in quotation marks.
@@ -187,7 +225,7 @@ func textLeaf(s string) *leaf {
 		if f.in(m.body()) {
 			return true
 		}
-		if literal && !bytes.Contains(m.body(), []byte(`\u`)) {
+		if literal && !obscure(m.body()) {
 			return false
 		}
 		return m.escaped() && f.in(m.plain())
@@ -198,6 +236,12 @@ func textLeaf(s string) *leaf {
 // regexLeaf makes the leaf of a regular expression.
 func regexLeaf(s string, re *regexp.Regexp) *leaf {
 	memo := newMemo(re.MatchString)
+	var needle *finder
+	if tree, err := syntax.Parse("(?i)"+s, syntax.Perl); err == nil {
+		if f := newFinder(required(tree)); len(f.folded) >= minNeedle && f.literal() {
+			needle = f
+		}
+	}
 	text := "/" + strings.ReplaceAll(s, "/", `\/`) + "/"
 	return &leaf{text: text, key: text, cost: ofBody, memo: memo, test: func(m *matcher) bool {
 		if m.f.method > 0 && memo.name(m, m.f.method) {
@@ -209,6 +253,32 @@ func regexLeaf(s string, re *regexp.Regexp) *leaf {
 				return true
 			}
 		}
+		if needle != nil && m.lacks(needle) {
+			return false
+		}
 		return m.hasBody() && (re.Match(m.body()) || m.escaped() && re.Match(m.plain()))
 	}}
+}
+
+// minNeedle is how long a text has to be to be worth looking for first.
+const minNeedle = 3
+
+// required is the longest text that stands in everything that matches, whatever
+// the case; "" when none is known.
+func required(re *syntax.Regexp) string {
+	best := ""
+	switch re.Op {
+	case syntax.OpLiteral:
+		return string(re.Rune)
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			if s := required(sub); len(s) > len(best) {
+				best = s
+			}
+		}
+	default:
+	}
+	return best
 }
