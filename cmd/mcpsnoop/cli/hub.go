@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -129,6 +130,9 @@ func (a *App) newHubSource(limit int) (*hubSource, error) {
 	if a.Tune != nil {
 		a.Tune(collectAt)
 	}
+	// A folder that is there can be watched: the first session shows up at
+	// once. Where it cannot be made, it is looked for now and then.
+	_ = os.MkdirAll(filepath.Join(state, sessionsDir), 0o700)
 	h := hub.New(hub.Options{
 		FS: a.FS, Dir: filepath.Join(state, sessionsDir), HistoryLimit: limit,
 		Sources: []hub.Source{&mirrors{fs: a.FS, dir: filepath.Join(state, remoteDir), limit: limit}},
