@@ -34,15 +34,14 @@ type follow struct {
 	retry   bool // guarded by Directory.mu: the last turn failed
 
 	intake *Intake
-	tailer *capture.Tailer // nil while the log stands still
-	pos    capture.Pos
+	tailer *capture.Tailer
 	shown  bool // from its ends
 	torn   bool
 
 	read     atomic.Int64 // bytes that count for the progress
 	loaded   atomic.Bool
 	live     atomic.Bool
-	settled  atomic.Bool // no open file, nothing to wait for
+	settled  atomic.Bool // the tailer rests
 	lastRead atomic.Int64
 }
 
@@ -50,9 +49,9 @@ type follow struct {
 // there is more.
 func (f *follow) take(ctx context.Context, fsys capture.FS, log capture.Log, now time.Time) (more bool, err error) {
 	if f.tailer == nil {
-		f.tailer = capture.NewTailer(fsys, log.Path, capture.TailOptions{Name: log.ID, From: f.pos, Budget: turnBudget})
-		f.settled.Store(false)
+		f.tailer = capture.NewTailer(fsys, log.Path, capture.TailOptions{Name: log.ID, Budget: turnBudget})
 	}
+	f.settled.Store(false)
 	n, more, err := f.tailer.Poll(ctx, f.intake.Take)
 	if n > 0 {
 		f.lastRead.Store(now.UnixNano())
@@ -103,15 +102,13 @@ func (f *follow) settle(log capture.Log, now time.Time) {
 			}})
 		}
 	}
-	f.pos = f.tailer.Pos()
-	f.release()
+	f.tailer.Close()
 	f.settled.Store(true)
 }
 
 func (f *follow) release() {
 	if f.tailer != nil {
 		f.tailer.Close()
-		f.tailer = nil
 	}
 }
 

@@ -39,6 +39,8 @@ type Hub struct {
 
 	extra atomic.Uint64 // changes beside those of the store
 
+	opening sync.Mutex // held while a session gets its name
+
 	mu      sync.Mutex
 	subs    map[*Subscription]bool
 	notices []string

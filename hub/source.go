@@ -36,7 +36,6 @@ type Intake struct {
 	sessions map[string]*intakeSession
 	last     *intakeSession
 	early    []capture.Item // problems from before the first record
-	again    bool           // the log is read from its start once more
 	dirty    []*intakeSession
 
 	mu     sync.Mutex
@@ -47,7 +46,6 @@ type Intake struct {
 type intakeSession struct {
 	s     *store.Session
 	a     *store.Appender
-	seq   uint64 // highest number seen
 	dirty bool
 	begun bool // its start is known to viewers
 	all   bool // viewers know that all was read
@@ -68,8 +66,7 @@ func (in *Intake) Preview(first, last *capture.Record, size int64) {
 	in.touch(x)
 }
 
-// Take adds an item. Viewers see it after Publish. What was taken before is
-// left out when a log that was truncated or replaced holds it again.
+// Take adds an item. Viewers see it after Publish.
 func (in *Intake) Take(it *capture.Item) error {
 	if it.Problem != nil {
 		in.problem(it)
@@ -77,12 +74,6 @@ func (in *Intake) Take(it *capture.Item) error {
 	}
 	x := in.session(it.Record.SessionID)
 	in.last = x
-	if seq := it.Record.Seq; seq > 0 {
-		if in.again && seq <= x.seq {
-			return nil
-		}
-		x.seq = max(x.seq, seq)
-	}
 	for i := range in.early {
 		x.a.Append(&in.early[i])
 	}
@@ -95,7 +86,6 @@ func (in *Intake) Take(it *capture.Item) error {
 func (in *Intake) problem(it *capture.Item) {
 	switch it.Problem.Kind {
 	case capture.Truncated, capture.Replaced, capture.Deleted:
-		in.again = true
 		in.hub.bodies.Forget(in.path)
 	default:
 	}
@@ -132,6 +122,8 @@ func (in *Intake) session(id string) *intakeSession {
 	if x := in.sessions[id]; x != nil {
 		return x
 	}
+	in.hub.opening.Lock() // so that of two logs of one session both get a name
+	defer in.hub.opening.Unlock()
 	name := id
 	if name == "" || in.hub.store.Get(name) != nil { // a copy of a log that is there already
 		name = in.id

@@ -24,6 +24,8 @@ type Event struct {
 	Task    *Operation // the call whose task the frame is about
 	Client  int        // index of the client session
 	Twin    *Operation // a request of the same id that is in flight, else nil
+	Ladder  *Ladder    // that the answer belongs to, with it
+	Attempt *Attempt   // the answer as part of Ladder
 }
 
 // Observer sees each record once, in the order of the log.
@@ -39,6 +41,7 @@ type Appender struct {
 	lastSeq uint64
 	dirty   map[OpIndex]*Operation // changed since the last Publish
 	cursors map[OpIndex]string     // of list requests that go on with a page
+	auth    authState
 	seed    maphash.Seed
 	scratch []byte
 
@@ -180,6 +183,7 @@ func (a *Appender) frame(ev *Event) {
 			f.Flags |= IsTool
 		}
 	}
+	a.authorize(ev, x)
 	a.tie(ev, x)
 }
 

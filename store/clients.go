@@ -58,6 +58,7 @@ type exchange struct {
 	resumed bool      // it goes on with a stream that broke (Last-Event-ID)
 	rev     revision  // of its request
 	ids     []OpIndex // requests of its body, for pairing the answers on its response
+	ask     ask
 }
 
 // clients finds the client that a record belongs to.

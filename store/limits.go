@@ -15,6 +15,8 @@ type Limits struct {
 	ToolStats    int // tools whose calls are counted one by one; more are counted as "(other)". Default 4,096
 	Results      int // results of queries that nobody looks at any more and that are kept, per session. Default 8
 	Events       int // server-sent events that are remembered to know replays, per client. Default 65,536
+	Ladders      int // attempts to get authorization, operation by operation. Default 1,000
+	Attempts     int // attempts of one of them that are kept one by one; more are counted. Default 64
 	Clients      int // client sessions told apart in one log. Default 65,535; also the most
 }
 
@@ -36,6 +38,8 @@ func (l Limits) withDefaults() Limits {
 	set(&l.ToolStats, 4096)
 	set(&l.Results, 8)
 	set(&l.Events, 1<<16)
+	set(&l.Ladders, 1000)
+	set(&l.Attempts, 64)
 	set(&l.Clients, 1<<16-1)
 	l.Clients = min(l.Clients, 1<<16-1)
 	return l

@@ -49,6 +49,7 @@ type Summary struct {
 	End       capture.EndInfo
 	Clients   []ClientInfo
 	Listings  []Listing // the newest whole walk of each list method
+	Ladders   []*Ladder // attempts to get authorization, in the order in which they began
 
 	Frames  [capture.End + 1]uint64 // lines by direction
 	Calls   Counts
