@@ -31,7 +31,7 @@ type ToolStats struct {
 }
 
 // Quantile is the duration that the share q of the calls that ended did not
-// exceed, to within 4 %; 0 when none ended.
+// exceed, or up to 7 % more; 0 when none ended.
 func (t *ToolStats) Quantile(q float64) time.Duration {
 	if t.Ended == 0 {
 		return 0
