@@ -176,6 +176,7 @@ func (e *Engine) mark(frame uint32, f *Finding) {
 type pos struct {
 	seq          uint64
 	line         int
+	segment      int
 	frame        uint32
 	op           store.OpIndex
 	hasOp        bool
@@ -186,7 +187,7 @@ type pos struct {
 // pos is where the frame at hand stands.
 func (c *ctx) pos() pos {
 	return pos{
-		seq: c.rec.Seq, line: c.ev.Item.Line, frame: c.ev.Index, op: c.ev.OpIndex, hasOp: c.ev.Op != nil,
+		seq: c.rec.Seq, line: c.ev.Item.Line, segment: c.ev.Item.Ref.Segment, frame: c.ev.Index, op: c.ev.OpIndex, hasOp: c.ev.Op != nil,
 		id: string(c.ev.Msg.ID), method: c.method, tool: c.tool,
 	}
 }
@@ -199,7 +200,7 @@ func (c *ctx) hitPos(p pos, path, format string, args ...any) *Finding {
 	}
 	f := c.e.found.find(subject{c.rule, name, path})
 	if f.Count == 0 {
-		f.Seq, f.Line, f.Frame, f.HasFrame, f.Op, f.HasOp = p.seq, p.line, p.frame, true, p.op, p.hasOp
+		f.Seq, f.Line, f.Segment, f.Frame, f.HasFrame, f.Op, f.HasOp = p.seq, p.line, p.segment, p.frame, true, p.op, p.hasOp
 		f.ID, f.Method, f.Tool = clip(p.id, maxSubjectLen), clip(p.method, maxSubjectLen), clip(p.tool, maxSubjectLen)
 		f.Path, f.Message = clip(path, maxSubjectLen), message(format, args...)
 	}
@@ -220,7 +221,7 @@ func (c *ctx) fill(f *Finding) {
 	if c.ev == nil {
 		return
 	}
-	f.Seq, f.Line = c.rec.Seq, c.ev.Item.Line
+	f.Seq, f.Line, f.Segment = c.rec.Seq, c.ev.Item.Line, c.ev.Item.Ref.Segment
 	if c.ev.Frame != nil {
 		f.Frame, f.HasFrame = c.ev.Index, true
 	}

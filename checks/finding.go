@@ -19,8 +19,10 @@ type Finding struct {
 	Level  Level
 
 	Seq   uint64 // number of the frame in the log; 0 when it is no matter of a frame
-	Line  int    // line of the log, from 1
+	Line  int    // line of the log, from 1; 0 for none
 	Count int    // how often
+
+	Segment int // file of the log that the line is of, from 1; 0 for the first
 
 	Frame    uint32 // index of the frame in its session
 	HasFrame bool

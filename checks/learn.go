@@ -18,7 +18,7 @@ func (c *ctx) newRequest() *request {
 	}
 	c.e.spare = nil
 	*r = request{
-		op: c.ev.OpIndex, frame: c.ev.Index, seq: c.rec.Seq, line: c.ev.Item.Line, ts: c.ev.Frame.TS, id: c.ev.Msg.ID, client: c.c2s(),
+		op: c.ev.OpIndex, frame: c.ev.Index, seq: c.rec.Seq, line: c.ev.Item.Line, segment: c.ev.Item.Ref.Segment, ts: c.ev.Frame.TS, id: c.ev.Msg.ID, client: c.c2s(),
 		method: c.method, mi: c.mi, tool: c.target(), rev: c.rev, sure: c.sure, x: c.x, cut: c.rec.Truncated || !c.root.ok(),
 		cl: c.cl, batch: c.rec.Batch, auth: c.authOf(), task: c.params.get("task").ok(),
 	}

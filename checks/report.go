@@ -139,7 +139,7 @@ func matching(s *store.Session, list []*Finding, match func(uint32) bool) []*Fin
 			g.Count = len(g.Frames)
 			g.Frame = g.Frames[0]
 			fr := s.Frame(g.Frame)
-			g.Seq, g.Line = fr.Seq, int(fr.Line)
+			g.Seq, g.Line, g.Segment = fr.Seq, int(fr.Line), s.Ref(fr).Segment
 		}
 		out = append(out, &g)
 	}

@@ -24,22 +24,22 @@ func (r *Report) WriteText(w io.Writer) error {
 		}
 		fmt.Fprintf(b, "%s %s %s: %s\n", a.Flag, Plain(a.Value), word, Plain(a.Message))
 	}
-	if len(r.Failed) > 0 {
-		fmt.Fprintf(b, "check failed: %s\n", strings.Join(r.Failed, ","))
-	} else {
-		fmt.Fprintln(b, "check passed")
-	}
+	fmt.Fprintln(b, r.verdict())
 	return b.Flush()
 }
 
-func (s *SessionReport) writeText(b *bufio.Writer) {
-	name := s.Label
-	if name == "" {
-		name = s.ID
+// verdict is the last line of a report for people.
+func (r *Report) verdict() string {
+	if len(r.Failed) > 0 {
+		return "check failed: " + strings.Join(r.Failed, ",")
 	}
+	return "check passed"
+}
+
+func (s *SessionReport) writeText(b *bufio.Writer) {
 	n := &s.Signals
 	fmt.Fprintf(b, "session %s: errors=%d invalid=%d warnings=%d mismatches=%d pending=%d late_results=%d deprecated=%d missing_frames=%d schema_findings=%d",
-		Plain(name), n.Of(Error), n.Of(Invalid), n.Of(Warn), n.Of(Mismatch), n.Of(Pending), n.Of(LateResult), n.Of(Deprecated), s.Missing, n.Of(Schema))
+		Plain(s.name()), n.Of(Error), n.Of(Invalid), n.Of(Warn), n.Of(Mismatch), n.Of(Pending), n.Of(LateResult), n.Of(Deprecated), s.Missing, n.Of(Schema))
 	for _, more := range []Signal{Drift, Incomplete, Auth, Info} {
 		if n.Of(more) > 0 {
 			fmt.Fprintf(b, " %s=%d", more, n.Of(more))
@@ -51,11 +51,7 @@ func (s *SessionReport) writeText(b *bufio.Writer) {
 		signal, rule, seq = max(signal, len(f.Signal)), max(rule, len(f.Rule.ID)), max(seq, len(f.place()))
 	}
 	for _, f := range s.Findings {
-		times := ""
-		if f.Count > 1 {
-			times = fmt.Sprintf(" (%d times)", f.Count)
-		}
-		fmt.Fprintf(b, "  %-*s  %-*s %-*s  %s%s\n", signal, f.Signal, rule, f.Rule.ID, seq, f.place(), Plain(f.text()), times)
+		fmt.Fprintf(b, "  %-*s  %-*s %-*s  %s%s\n", signal, f.Signal, rule, f.Rule.ID, seq, f.place(), Plain(f.text()), f.times())
 	}
 }
 

@@ -57,11 +57,37 @@ const (
 	onCall     = onRequest | onNotification
 )
 
-// all are the sections of the table; one file each.
-func all() [][]Rule {
-	return [][]Rule{
-		logRules, framingRules, jsonrpcRules, responseRules, batchRules, lifecycleRules, metaRules, versioningRules, capsRules, callRules, blockRules, featureRules, mrtrRules,
-		httpRules, routingRules, httpAnswerRules, sessionRules, sseRules, authRules, noteRules, listRules, toolRules,
+// section is a part of the table; one file each.
+type section struct {
+	title string
+	rules []Rule
+}
+
+// all is the table.
+func all() []section {
+	return []section{
+		{"What happened, and holes in the record", logRules},
+		{"Framing and JSON", framingRules},
+		{"Messages and requests", jsonrpcRules},
+		{"Responses", responseRules},
+		{"Batches", batchRules},
+		{"The handshake, up to 2025-11-25", lifecycleRules},
+		{"Metadata of requests and results, from 2026-07-28 on", metaRules},
+		{"Versions and discovery, from 2026-07-28 on", versioningRules},
+		{"Capabilities and extensions", capsRules},
+		{"HTTP requests", httpRules},
+		{"Routing headers, from 2026-07-28 on", routingRules},
+		{"HTTP responses", httpAnswerRules},
+		{"Sessions of the transport", sessionRules},
+		{"Event streams", sseRules},
+		{"Authorization", authRules},
+		{"Tool definitions and their schemas", toolRules},
+		{"Tool calls and results", callRules},
+		{"Content blocks", blockRules},
+		{"Prompts, resources and completion", featureRules},
+		{"Progress, cancellation and subscriptions", noteRules},
+		{"Input that a server asks for", mrtrRules},
+		{"Lists, tasks and what is deprecated", listRules},
 	}
 }
 
@@ -102,10 +128,10 @@ type catalogue struct {
 // theCatalogue is built at its first use and never changes.
 var theCatalogue = sync.OnceValue(func() *catalogue { return newCatalogue(all()) })
 
-func newCatalogue(sections [][]Rule) *catalogue {
+func newCatalogue(sections []section) *catalogue {
 	c := &catalogue{byID: map[string]*Rule{}, method: map[string]int{}}
 	for _, s := range sections {
-		c.rules = append(c.rules, s...)
+		c.rules = append(c.rules, s.rules...)
 	}
 	slices.SortFunc(c.rules, func(a, b Rule) int { return strings.Compare(a.ID, b.ID) })
 	methods := mcp.Methods()

@@ -148,7 +148,7 @@ func framesMissing(c *ctx) {
 	}
 	f := c.e.found.find(subject{rule: c.rule})
 	if f.Count == 0 {
-		f.Seq, f.Line = c.rec.Seq, c.ev.Item.Line
+		f.Seq, f.Line, f.Segment = c.rec.Seq, c.ev.Item.Line, c.ev.Item.Ref.Segment
 		f.Message = message("%s missing before this line%s", which, by)
 	}
 	f.Count += int(min(c.missing, 1<<40))
@@ -182,7 +182,7 @@ func logLineUnreadable(c *ctx) {
 		return
 	}
 	f := c.e.found.find(subject{rule: c.rule, path: fmt.Sprintf("segment %d line %d", p.Segment, p.Line)})
-	f.Line, f.Message = p.Line, message("%s", p.Error())
+	f.Line, f.Segment, f.Message = p.Line, p.Segment, message("%s", p.Error())
 	f.Count++
 }
 
@@ -208,7 +208,7 @@ func requestUnanswered(c *ctx) {
 			who = c.e.serverName(sum)
 		}
 		age := sum.Newest.Sub(fr.Time()).Round(time.Millisecond)
-		p := pos{seq: fr.Seq, line: int(fr.Line), frame: o.Request, op: i, hasOp: true, id: string(o.ID), method: method, tool: tool}
+		p := pos{seq: fr.Seq, line: int(fr.Line), segment: s.Ref(fr).Segment, frame: o.Request, op: i, hasOp: true, id: string(o.ID), method: method, tool: tool}
 		c.hitPos(p, "", "%s: no answer from %s after %s: %s%s", about(method, tool), who, age, s.Why(o), c.e.lastSign(o))
 	}
 }

@@ -66,22 +66,23 @@ type listen struct{ acked, ended bool }
 
 // request is what is remembered of a request until it is answered.
 type request struct {
-	op     store.OpIndex
-	frame  uint32
-	seq    uint64
-	ts     int64
-	line   int
-	id     wire.ID
-	client bool // asked by the client
-	method string
-	mi     int // number of the method in the catalogue
-	tool   string
-	rev    Revisions
-	sure   bool
-	x      *exchange
-	cl     *client
-	closed int // HTTP status that ended it without an answer, or 0
-	batch  bool
+	op      store.OpIndex
+	frame   uint32
+	seq     uint64
+	ts      int64
+	line    int
+	segment int
+	id      wire.ID
+	client  bool // asked by the client
+	method  string
+	mi      int // number of the method in the catalogue
+	tool    string
+	rev     Revisions
+	sure    bool
+	x       *exchange
+	cl      *client
+	closed  int // HTTP status that ended it without an answer, or 0
+	batch   bool
 
 	cancelled bool
 	cut       bool // the copy was cut: what it holds is not known
@@ -157,7 +158,7 @@ type batchState struct {
 
 // pos is where the request stands.
 func (r *request) pos() pos {
-	return pos{seq: r.seq, line: r.line, frame: r.frame, op: r.op, hasOp: true, id: string(r.id), method: r.method, tool: r.tool}
+	return pos{seq: r.seq, line: r.line, segment: r.segment, frame: r.frame, op: r.op, hasOp: true, id: string(r.id), method: r.method, tool: r.tool}
 }
 
 func dirIndex(clientAsked bool) int {
