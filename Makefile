@@ -104,6 +104,7 @@ fuzz: ## every fuzz test for FUZZTIME (10s)
 nightly: ## what takes longer: tests three times in random order, long fuzzing, the bench
 	$(MAKE) test
 	CGO_ENABLED=1 $(GO) test -race -count=3 -shuffle=on -timeout 60m ./...
+	MCPSNOOP_KILLS=200 $(GO) test -run TestKilledAtAnyPoint -timeout 30m ./shim
 	$(MAKE) fuzz FUZZTIME=5m
 	$(MAKE) bench
 

@@ -42,19 +42,3 @@ func dead(stat []byte) bool {
 	i := bytes.LastIndexByte(stat, ')')
 	return i < 0 || i+2 >= len(stat) || stat[i+2] == 'Z' || stat[i+2] == 'X'
 }
-
-// closeFrom closes all descriptors from first on.
-func closeFrom(first int) {
-	if unix.CloseRange(uint(first), ^uint(0)>>1, 0) == nil {
-		return
-	}
-	names, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return
-	}
-	for _, e := range names {
-		if fd, err := strconv.Atoi(e.Name()); err == nil && fd >= first {
-			_ = unix.Close(fd) // the one that lists the folder is closed already
-		}
-	}
-}

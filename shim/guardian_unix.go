@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -56,9 +57,11 @@ func newGuardian(o *Options) (*guardian, error) {
 	if env == nil {
 		env = []string{}
 	}
+	give := keepFromGuardian()
 	p, err := os.StartProcess(o.Self, []string{o.Self, GuardianArg}, &os.ProcAttr{
 		Env: env, Files: []*os.File{holdR, readyW}, Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
+	give()
 	if err != nil {
 		_, _ = holdW.Close(), readyR.Close() // unused
 		return nil, err
@@ -113,7 +116,7 @@ func GuardianMain() int {
 	if pgid != pid {
 		return 2 // started by hand: this group is not ours to end
 	}
-	letGo()
+	_ = unix.Chdir("/")               // staying is harmless
 	_, _ = unix.Write(1, []byte{'r'}) // the shim may have gone already
 	_ = unix.Close(1)
 	var b [1]byte
@@ -133,11 +136,41 @@ func GuardianMain() int {
 	return 0
 }
 
-// letGo drops everything that the guardian got from the shim's client and does
-// not need: descriptors that others wait to see closed, and the folder.
-func letGo() {
-	closeFrom(2)
-	_ = unix.Chdir("/") // staying is harmless
+// keepFromGuardian marks the descriptors that the client gave us beyond the
+// standard ones, so that the guardian does not get them: somebody may wait to
+// see them closed. give takes that back, since the server is to have them.
+func keepFromGuardian() (give func()) {
+	var marked []int
+	for _, fd := range openDescriptors() {
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		if fd <= 2 || err != nil || flags&unix.FD_CLOEXEC != 0 {
+			continue
+		}
+		unix.CloseOnExec(fd)
+		marked = append(marked, fd)
+	}
+	return func() {
+		for _, fd := range marked {
+			_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0) // it was open a moment ago
+		}
+	}
+}
+
+// openDescriptors lists them, or the numbers that they usually have.
+func openDescriptors() (fds []int) {
+	dir, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		for fd := range 256 {
+			fds = append(fds, fd)
+		}
+		return fds
+	}
+	for _, e := range dir {
+		if fd, err := strconv.Atoi(e.Name()); err == nil {
+			fds = append(fds, fd)
+		}
+	}
+	return fds
 }
 
 // awaitAlone reports whether the rest of the group ended within d.

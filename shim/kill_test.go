@@ -12,9 +12,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
 )
@@ -60,8 +63,8 @@ func killOnce(t *testing.T, victim string, after time.Duration) {
 	t.Logf("killed after %v", after)
 	mark := "SHIM_TEST_MARK=" + strconv.FormatUint(rand.Uint64(), 36)
 	dir := filepath.Join(t.TempDir(), "sessions")
-	// A wrapper whose child ignores all but SIGKILL and the end of its input.
-	argv := role(t, "shim", dir, "/bin/sh", "-c", `trap '' TERM INT; exec 3<&0; "$0" `+roleArg+` echo <&3 3<&- & wait`, selfPath(t))
+	// A wrapper that forwards no signals, and a child that only SIGKILL ends.
+	argv := role(t, "shim", dir, "/bin/sh", "-c", `trap '' TERM INT; exec 3<&0; "$0" `+roleArg+` stubborn <&3 3<&- & wait`, selfPath(t))
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Env = append(os.Environ(), mark)
 	in, err := c.StdinPipe()
@@ -132,32 +135,93 @@ func countLines(r io.Reader) (n int) {
 	}
 }
 
-// TestGuardianHoldsNothing looks at what the guardian keeps open: what others
-// wait to see closed must not be among it.
-func TestGuardianHoldsNothing(t *testing.T) {
-	s := begin(t, role(t, "echo"))
-	s.write("hello\n")
-	s.stdout.waitFor(t, "hello\n")
-	var guardians []string
+// guardianOf finds the guardian that this process has started.
+func guardianOf(t *testing.T) string {
+	t.Helper()
+	var found []string
 	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
 	for _, d := range dirs {
 		cmd, _ := os.ReadFile(d + "/cmdline") // gone is no guardian
 		stat, _ := os.ReadFile(d + "/stat")
 		parent := fmt.Sprintf(" %d ", os.Getpid())
 		if i := bytes.LastIndexByte(stat, ')'); i > 0 && bytes.HasPrefix(stat[i+3:], []byte(parent)) && bytes.HasSuffix(cmd, []byte("\x00"+GuardianArg+"\x00")) {
-			guardians = append(guardians, d)
+			found = append(found, d)
 		}
 	}
-	if len(guardians) != 1 {
-		t.Fatalf("%d guardians; want 1", len(guardians))
+	if len(found) != 1 {
+		t.Fatalf("%d guardians; want 1", len(found))
 	}
-	eventually(t, "nothing but the pipe to the shim", func() bool {
-		fds, _ := os.ReadDir(guardians[0] + "/fd")
-		return len(fds) == 1 && fds[0].Name() == "0"
-	})
+	return found[0]
+}
+
+// The guardian must not hold what others wait to see closed: the client's
+// streams, and what else the client gave the shim. The server gets that.
+func TestGuardianHoldsNothing(t *testing.T) {
+	extraR, extraW := pipe(t)
+	if _, err := unix.FcntlInt(uintptr(borrow(extraW).fd), unix.F_SETFD, 0); err != nil {
+		t.Fatal(err)
+	}
+	s := begin(t, role(t, "echo"))
+	s.write("hello\n")
+	s.stdout.waitFor(t, "hello\n")
+	guardian := guardianOf(t)
+	// Between fork and exec it has everything.
+	eventually(t, "exec of the guardian", func() bool { return len(pipesOf(guardian)) <= 2 })
+	mine := map[string]bool{}
+	for _, f := range []*os.File{s.in, s.out, s.err, extraR} {
+		link, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", borrow(f).fd))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine[link] = true
+	}
+	for _, link := range pipesOf(guardian) {
+		if mine[link] {
+			t.Errorf("the guardian holds %s", link)
+		}
+	}
+	_ = extraW.Close() // ours; the server has its own
+	got := make(chan error, 1)
+	go func() {
+		_, err := extraR.Read(make([]byte, 1))
+		got <- err
+	}()
+	select {
+	case err := <-got:
+		t.Errorf("the server did not get the further descriptor: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
 	_ = s.in.Close()
 	s.end(0)
-	if _, err := os.Stat(guardians[0]); err == nil {
+	<-got // it ends with the server
+	if _, err := os.Stat(guardian); err == nil {
 		t.Error("the guardian is left behind")
 	}
+}
+
+// pipesOf lists the pipes that a process holds.
+func pipesOf(proc string) (links []string) {
+	fds, _ := os.ReadDir(proc + "/fd") // gone holds nothing
+	for _, e := range fds {
+		if link, err := os.Readlink(filepath.Join(proc, "fd", e.Name())); err == nil && strings.HasPrefix(link, "pipe:") {
+			links = append(links, link)
+		}
+	}
+	return links
+}
+
+// The guardian survives the signals that pass through its group, and is there
+// until the end.
+func TestGuardianStaysUntilTheEnd(t *testing.T) {
+	s := begin(t, role(t, "deaf"), grace(time.Hour))
+	s.stdout.waitFor(t, "ready")
+	guardian := guardianOf(t)
+	s.signals <- syscall.SIGWINCH
+	s.signals <- syscall.SIGTERM
+	time.Sleep(50 * time.Millisecond)
+	if zombie(number(filepath.Base(guardian))) {
+		t.Error("the guardian is dead")
+	}
+	s.signals <- syscall.SIGINT
+	s.end(137)
 }

@@ -25,6 +25,10 @@ const roleArg = "-shim-test-role"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == GuardianArg {
+		// A program that is more than a test may have used the runtime's poller already.
+		if r, w, err := os.Pipe(); err == nil {
+			_, _ = r.Close(), w.Close()
+		}
 		os.Exit(GuardianMain())
 	}
 	if len(os.Args) > 2 && os.Args[1] == roleArg {
@@ -53,6 +57,7 @@ func roles() map[string]func(args []string) int {
 		"hangUp":     roleHangUp,
 		"closeStdin": roleCloseStdin,
 		"sleep":      roleSleep,
+		"stubborn":   roleStubborn,
 		"shim":       roleShim,
 	}
 }
@@ -165,6 +170,14 @@ func roleHangUp([]string) int {
 func roleCloseStdin([]string) int {
 	_ = os.Stdin.Close()
 	fmt.Println("closed")
+	time.Sleep(time.Minute)
+	return 1
+}
+
+// roleStubborn gives every byte back and does not end when its input does.
+func roleStubborn([]string) int {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGPIPE)
+	roleEcho(nil)
 	time.Sleep(time.Minute)
 	return 1
 }
