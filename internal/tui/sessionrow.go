@@ -156,7 +156,7 @@ func sessionColumns(d *dress) []column[*sessionRow] {
 		return number(i, uint64(n))
 	}
 	return []column[*sessionRow]{
-		{head: "NAME", sort: 'M', min: 12, want: 18, grow: 3, rank: 0, cell: func(r *sessionRow, _ int) []span { return text(inkStrong, d.safe(r.name)) }},
+		{head: "NAME", sort: 'M', min: 12, want: 18, grow: 3, rank: 0, cell: func(r *sessionRow, _ int) []span { return nameCell(d, r) }},
 		{head: "CLIENT", sort: 'C', min: 12, want: 18, grow: 2, rank: 7, cell: func(r *sessionRow, _ int) []span { return text(inkText, d.safe(r.client)) }},
 		{head: "SERVER", sort: 'S', min: 12, want: 20, grow: 2, rank: 9, cell: func(r *sessionRow, _ int) []span { return text(inkText, d.safe(r.server)) }},
 		{head: "REVISION", sort: 'V', min: 10, rank: 10, cell: func(r *sessionRow, _ int) []span { return text(inkDim, d.safe(r.revision)) }},
@@ -171,6 +171,16 @@ func sessionColumns(d *dress) []column[*sessionRow] {
 		{head: "SIZE", sort: 'Z', min: 8, rank: 11, right: true, cell: func(r *sessionRow, _ int) []span { return text(inkDim, size(r.sum.Size)) }},
 		{head: "ORIGIN", sort: 'O', min: 8, want: 12, grow: 1, rank: 12, cell: func(r *sessionRow, _ int) []span { return text(inkDim, origin(d, r)) }},
 	}
+}
+
+// nameCell is the label with the end of the id, by which sessions of one
+// server are told apart.
+func nameCell(d *dress, r *sessionRow) []span {
+	out := []span{{d.safe(r.name), inkStrong}}
+	if n := len(r.id); n > 4 && r.id != r.name {
+		out = append(out, span{" " + d.safe(r.id[n-4:]), inkDim})
+	}
+	return out
 }
 
 func ageCell(d *dress, r *sessionRow) Text {

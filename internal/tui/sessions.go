@@ -22,6 +22,7 @@ type sessions struct {
 	down   bool
 	marked map[string]bool
 	cur    string // id of the selected one
+	moved  bool   // somebody selected it; before that the first one is
 	cols   []placed[*sessionRow]
 }
 
@@ -88,7 +89,10 @@ func (s *sessions) refresh() tea.Cmd {
 	if s.by != 0 {
 		s.order()
 	}
-	at := max(0, slices.IndexFunc(s.shown, func(x *store.Session) bool { return x.ID == s.cur }))
+	at := 0
+	if s.moved {
+		at = max(0, slices.IndexFunc(s.shown, func(x *store.Session) bool { return x.ID == s.cur }))
+	}
 	_, h := s.m.body()
 	s.list.cur = at
 	s.list.resize(len(s.shown), h-1)
@@ -186,6 +190,7 @@ func (s *sessions) sort(letter byte) tea.Cmd {
 }
 
 func (s *sessions) do(act action) tea.Cmd {
+	s.moved = true
 	switch act {
 	case actDown:
 		s.list.move(1)
@@ -275,6 +280,7 @@ func (s *sessions) filterPrompt() *prompt {
 func (s *sessions) ages(time.Time) bool { return false }
 
 func (s *sessions) mouse(x, y int, e mouse) tea.Cmd {
+	s.moved = true
 	switch e {
 	case mouseWheelUp:
 		s.list.scroll(-3)
