@@ -11,7 +11,7 @@ var floors = [][]string{
 	{"export/web"},
 	{"export", "internal/share"},
 	{"internal/tui", "internal/stream", "internal/selfserve"},
-	{"shim", "httpproxy", "hub", "sshui", "remote"},
+	{"shim", "httpproxy", "hub", "hub/metrics", "sshui", "remote"},
 	{"cmd/mcpsnoop/cli"},
 	{"cmd/mcpsnoop"},
 }
@@ -117,6 +117,11 @@ var edges = map[string]map[string]string{
 		"internal/capture": "follows logs",
 		"internal/mcp":     "names of methods as metric labels",
 		"internal/wire":    "ids in what it serves",
+	},
+	"hub/metrics": {
+		"store":            "counts operations, frames and findings through the reader of the store",
+		"internal/capture": "directions as labels, and what tells servers apart",
+		"internal/mcp":     "which operations are calls of tools",
 	},
 	"sshui": {
 		"internal/tui":    "one UI a viewer",

@@ -18,10 +18,11 @@ import (
 )
 
 type hubOptions struct {
-	SSH   sshOptions
-	TUI   bool
-	Theme *choice
-	Limit int // of the saved sessions that are loaded
+	SSH     sshOptions
+	Metrics metricsOptions
+	TUI     bool
+	Theme   *choice
+	Limit   int // of the saved sessions that are loaded
 }
 
 // reloads marks a command for which SIGHUP means to read its files again, and
@@ -50,6 +51,7 @@ SIGHUP reads the keys again. Any number of hubs may run: they only read.`,
 	}
 	f := cmd.Flags()
 	o.SSH.addFlags(f)
+	o.Metrics.addFlags(f)
 	f.BoolVar(&o.TUI, "tui", false, "show the user interface in this terminal, too")
 	f.Var(o.Theme, "theme", "colours: auto, light, dark, contrast or none")
 	f.IntVar(&o.Limit, "history-limit", 100, "load the `N` newest saved sessions; 0 means all")
@@ -70,6 +72,13 @@ func (o *hubOptions) parts(ctx context.Context, app *App, src *hubSource) ([]par
 		}
 		all = append(all, p)
 	}
+	if o.Metrics.Listen != "" {
+		more, err := app.metricsPart(ctx, &o.Metrics, src, nil)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
 	return all, nil
 }
 
@@ -81,7 +90,7 @@ func runHub(ctx context.Context, app *App, o *hubOptions) error {
 	if o.TUI && !app.OutTTY {
 		return errNoTerminal("sessions")
 	}
-	src, err := app.newHubSource(o.Limit)
+	src, err := app.newHubSource(o)
 	if err != nil {
 		return err
 	}
@@ -122,7 +131,7 @@ type hubSource struct {
 	state string // folder
 }
 
-func (a *App) newHubSource(limit int) (*hubSource, error) {
+func (a *App) newHubSource(o *hubOptions) (*hubSource, error) {
 	state, err := a.stateDir()
 	if err != nil {
 		return nil, err
@@ -134,8 +143,8 @@ func (a *App) newHubSource(limit int) (*hubSource, error) {
 	// once. Where it cannot be made, it is looked for now and then.
 	_ = os.MkdirAll(filepath.Join(state, sessionsDir), 0o700)
 	h := hub.New(hub.Options{
-		FS: a.FS, Dir: filepath.Join(state, sessionsDir), HistoryLimit: limit,
-		Sources: []hub.Source{&mirrors{fs: a.FS, dir: filepath.Join(state, remoteDir), limit: limit}},
+		FS: a.FS, Dir: filepath.Join(state, sessionsDir), HistoryLimit: o.Limit, Observe: o.Metrics.observe(),
+		Sources: []hub.Source{&mirrors{fs: a.FS, dir: filepath.Join(state, remoteDir), limit: o.Limit}},
 	})
 	return &hubSource{h, state}, nil
 }

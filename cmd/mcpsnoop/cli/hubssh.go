@@ -77,6 +77,7 @@ func (a *App) sshPart(ctx context.Context, o *sshOptions, src *hubSource, h *hub
 		_ = l.Close() // never served
 		return nil, err
 	}
+	h.Metrics.viewers = server.Viewers
 	return func(ctx context.Context) error {
 		done := make(chan struct{})
 		defer close(done)
