@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
 	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
-	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
@@ -123,7 +122,9 @@ func (c *ctx) hit(v val, format string, args ...any) {
 	}
 	path := ""
 	if v.ok() && base.ok() {
-		path = v.path(base)
+		if path = "(more)"; c.e.hits[c.rule] < maxHits {
+			path = v.path(base)
+		}
 	}
 	c.hitAt(path, format, args...)
 }
@@ -143,6 +144,7 @@ func (c *ctx) hitAt(path, format string, args ...any) {
 	if name == "" {
 		name = c.method
 	}
+	c.e.hits[c.rule]++
 	f := c.e.found.find(subject{c.rule, name, path})
 	if f.Count == 0 {
 		c.fill(f)
@@ -280,13 +282,4 @@ func (c *ctx) target() string {
 		}
 	}
 	return ""
-}
-
-// clientAsks reports whether the frame is a request of the client or the
-// answer to one.
-func (c *ctx) clientAsks() bool {
-	if c.ev.Msg.Kind == wire.Request {
-		return c.c2s()
-	}
-	return c.s2c()
 }

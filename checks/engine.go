@@ -53,6 +53,8 @@ type Engine struct {
 	ladders  map[string]ladder
 	attempts most[int] // of one authorization ladder
 
+	hits  map[*Rule]int // on the frame at hand
+	scans int
 	found findings
 	tree  tree
 	c     ctx
@@ -66,7 +68,7 @@ func NewEngine(o Options) *Engine {
 	e := &Engine{
 		opts: o, cat: theCatalogue(), skip: map[*Rule]bool{},
 		open: map[store.OpIndex]*request{}, exchanges: map[uint64]*exchange{}, names: map[string]string{},
-		caps: map[uint64]*capset{},
+		caps: map[uint64]*capset{}, hits: map[*Rule]int{},
 	}
 	for _, id := range o.Ignore {
 		if r := e.cat.byID[id]; r != nil {
@@ -87,6 +89,9 @@ func (e *Engine) Findings() []*Finding { return e.found.sorted() }
 func (e *Engine) Observe(ev *store.Event) {
 	c := &e.c
 	*c = ctx{e: e, ev: ev, rec: ev.Rec, rev: AnyRev}
+	if len(e.hits) > 0 {
+		clear(e.hits)
+	}
 	e.gaps(c)
 	switch ev.Rec.Direction {
 	case capture.Meta:
@@ -246,6 +251,18 @@ func (c *ctx) judgeHTTP() {
 	}
 	if c.facts().End != "" {
 		c.run(onStreamEnd)
+	}
+}
+
+// search goes over all open requests, unless that was done too often already.
+func (e *Engine) search(yield func(r *request) bool) {
+	if e.scans++; e.scans > maxScans {
+		return
+	}
+	for _, r := range e.open {
+		if !yield(r) {
+			return
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ package checks
 // it stay silent; a finding is still counted.
 const (
 	maxFindings   = 10_000    // distinct findings; more are counted in one finding a rule
+	maxHits       = 100       // places in one frame that a rule names one by one
+	maxScans      = 10_000    // searches through all open requests
 	maxMessage    = 400       // bytes of a finding's message
 	maxNodes      = 1 << 18   // values of one message; what lies deeper in a bigger one is not judged
 	maxClients    = 4_096     // client sessions with a state of their own

@@ -35,7 +35,7 @@ func reportOf(t *testing.T, g Gate, scripts ...string) *Report {
 	r := NewReport(g)
 	for i, s := range scripts {
 		p := play(t, Options{}, s)
-		p.s.Path = fmt.Sprintf("/work/logs/play-%d.jsonl", i+1)
+		p.s.Path = fmt.Sprintf("/srv/ci/logs/play-%d.jsonl", i+1)
 		r.Add(p.s, p.e, nil)
 	}
 	r.Judge()
@@ -108,7 +108,7 @@ func TestJSONReport(t *testing.T) {
 func TestSARIFReport(t *testing.T) {
 	r := reportOf(t, Gate{FailOn: []Signal{Error}}, messy, messy)
 	var b bytes.Buffer
-	if err := r.WriteSARIF(&b, "/work", "1.2.3"); err != nil {
+	if err := r.WriteSARIF(&b, "/srv/ci", "1.2.3"); err != nil {
 		t.Fatal(err)
 	}
 	valid(t, b.Bytes())
@@ -183,7 +183,7 @@ func TestSARIFFingerprintsAreStable(t *testing.T) {
 		}
 		return strings.Join(out, "")
 	}
-	if a, b := prints("/work"), prints("/elsewhere"); a != b || a == "" {
+	if a, b := prints("/srv/ci"), prints("/elsewhere"); a != b || a == "" {
 		t.Errorf("got\n%s\nand\n%s", a, b)
 	}
 }
@@ -196,7 +196,7 @@ func TestSARIFIsBounded(t *testing.T) {
 	}
 	r := reportOf(t, Gate{FailOn: []Signal{Pending}}, s.String())
 	var b bytes.Buffer
-	if err := r.WriteSARIF(&b, "/work", ""); err != nil {
+	if err := r.WriteSARIF(&b, "/srv/ci", ""); err != nil {
 		t.Fatal(err)
 	}
 	res := readSARIF(t, b.Bytes()).Results
@@ -235,14 +235,14 @@ func valid(t *testing.T, doc []byte) {
 
 func TestArtifactURI(t *testing.T) {
 	for _, tt := range []struct{ path, want string }{
-		{"/work/a b/x.jsonl", "a%20b/x.jsonl"},
+		{"/srv/ci/a b/x.jsonl", "a%20b/x.jsonl"},
 		{"x.jsonl", "x.jsonl"},
 		{"/var/x y.jsonl", "file:///var/x%20y.jsonl"},
-		{"../x.jsonl", "file:///x.jsonl"},
+		{"../../x.jsonl", "file:///x.jsonl"},
 		{"-", ""},
 		{"", ""},
 	} {
-		if got := artifactURI(tt.path, "/work"); got != tt.want {
+		if got := artifactURI(tt.path, "/srv/ci"); got != tt.want {
 			t.Errorf("artifactURI(%q) = %q; want %q", tt.path, got, tt.want)
 		}
 	}
@@ -273,47 +273,41 @@ func TestJUnitReport(t *testing.T) {
 	}
 }
 
-// fits tests a document against the XML schema of JUnit reports, as far as
-// that schema goes: which elements and attributes there are, what is required,
-// and in which order children stand.
-func fits(t *testing.T, doc []byte) {
-	t.Helper()
-	type attribute struct {
+// xsd is what of an XML schema is looked at: which elements and attributes
+// there are, what is required, and in which order children stand.
+type xsd struct {
+	Elements []xsdElement `xml:"element"`
+}
+
+type xsdElement struct {
+	Name  string `xml:"name,attr"`
+	Attrs []struct {
 		Name string `xml:"name,attr"`
 		Use  string `xml:"use,attr"`
-	}
-	type child struct {
+	} `xml:"complexType>attribute"`
+	Children []struct {
 		Ref string `xml:"ref,attr"`
-	}
-	type element struct {
-		Name     string      `xml:"name,attr"`
-		Attrs    []attribute `xml:"complexType>attribute"`
-		Children []child     `xml:"complexType>sequence>element"`
-	}
-	var schema struct {
-		Elements []element `xml:"element"`
-	}
+	} `xml:"complexType>sequence>element"`
+
+	at int // in Children, while a document is read
+}
+
+// fits tests a document against the schema of JUnit reports.
+func fits(t *testing.T, doc []byte) {
+	t.Helper()
 	b, err := os.ReadFile("../testdata/schemas/junit-4.xsd")
 	if err != nil {
 		t.Fatal(err)
 	}
+	var schema xsd
 	if err := xml.Unmarshal(b, &schema); err != nil {
 		t.Fatal(err)
 	}
-	known := map[string]element{}
-	for _, e := range schema.Elements {
-		known[e.Name] = e
-	}
-	type open struct {
-		element
-		at int
-	}
-	var stack []open
-	d := xml.NewDecoder(bytes.NewReader(doc))
-	for {
+	var stack []xsdElement
+	for d := xml.NewDecoder(bytes.NewReader(doc)); ; {
 		tok, err := d.Token()
 		if errors.Is(err, io.EOF) {
-			break
+			return
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -322,36 +316,51 @@ func fits(t *testing.T, doc []byte) {
 		case xml.EndElement:
 			stack = stack[:len(stack)-1]
 		case xml.StartElement:
-			e, ok := known[tok.Name.Local]
-			if !ok {
+			k := slices.IndexFunc(schema.Elements, func(e xsdElement) bool { return e.Name == tok.Name.Local })
+			if k < 0 {
 				t.Fatalf("the schema has no element %s", tok.Name.Local)
 			}
-			for _, a := range tok.Attr {
-				if !slices.ContainsFunc(e.Attrs, func(k attribute) bool { return k.Name == a.Name.Local }) {
-					t.Errorf("%s has no attribute %s", e.Name, a.Name.Local)
-				}
-			}
-			for _, k := range e.Attrs {
-				if k.Use == "required" && !slices.ContainsFunc(tok.Attr, func(a xml.Attr) bool { return a.Name.Local == k.Name }) {
-					t.Errorf("%s lacks the attribute %s", e.Name, k.Name)
-				}
-			}
+			e := schema.Elements[k]
+			e.attributes(t, tok.Attr)
 			if n := len(stack); n > 0 {
-				at := slices.IndexFunc(stack[n-1].Children, func(c child) bool { return c.Ref == e.Name })
-				if at < stack[n-1].at {
-					t.Errorf("%s may not stand here in %s", e.Name, stack[n-1].Name)
-				}
-				stack[n-1].at = max(at, 0)
+				stack[n-1].child(t, e.Name)
 			}
-			stack = append(stack, open{element: e})
+			stack = append(stack, e)
 		}
 	}
+}
+
+func (e *xsdElement) attributes(t *testing.T, have []xml.Attr) {
+	t.Helper()
+	names := map[string]bool{}
+	for _, a := range e.Attrs {
+		names[a.Name] = true
+		if a.Use == "required" && !slices.ContainsFunc(have, func(h xml.Attr) bool { return h.Name.Local == a.Name }) {
+			t.Errorf("%s lacks the attribute %s", e.Name, a.Name)
+		}
+	}
+	for _, h := range have {
+		if !names[h.Name.Local] {
+			t.Errorf("%s has no attribute %s", e.Name, h.Name.Local)
+		}
+	}
+}
+
+func (e *xsdElement) child(t *testing.T, name string) {
+	t.Helper()
+	for i := e.at; i < len(e.Children); i++ {
+		if e.Children[i].Ref == name {
+			e.at = i
+			return
+		}
+	}
+	t.Errorf("%s may not stand here in %s", name, e.Name)
 }
 
 func TestGitHubReport(t *testing.T) {
 	r := reportOf(t, Gate{FailOn: []Signal{Error}}, messy)
 	var b bytes.Buffer
-	if err := r.WriteGitHub(&b, "/work"); err != nil {
+	if err := r.WriteGitHub(&b, "/srv/ci"); err != nil {
 		t.Fatal(err)
 	}
 	const want = `::error file=logs/play-1.jsonl,line=8,title=play%3A call-error::#8 tools/call search answered -32603 "boom \x1b[31m <&> 100%25" (2 times)`
@@ -374,7 +383,7 @@ func TestCleanReport(t *testing.T) {
 		t.Errorf("exit %d\n%s", r.Exit, b.String())
 	}
 	b.Reset()
-	if err := r.WriteSARIF(&b, "/work", ""); err != nil {
+	if err := r.WriteSARIF(&b, "/srv/ci", ""); err != nil {
 		t.Fatal(err)
 	}
 	valid(t, b.Bytes())

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -112,18 +113,18 @@ func (c *ctx) wrote() bool {
 
 // isPost reports whether the line is the first of a POST that holds a message.
 func (c *ctx) isPost() bool {
-	return c.facts().Method == "POST" && c.root.ok() && !c.x.begun
+	return c.facts().Method == http.MethodPost && c.root.ok() && !c.x.begun
 }
 
 func notPost(c *ctx) {
-	if v := c.facts().Method; v != "" && v != "POST" && c.ev.Msg.Kind != wire.Other {
+	if v := c.facts().Method; v != "" && v != http.MethodPost && c.ev.Msg.Kind != wire.Other {
 		c.hitAt("", "%s was sent with %s", c.about(), v)
 	}
 }
 
 func postBody(c *ctx) {
 	f := c.facts()
-	if f.Method != "POST" || c.x.begun || c.rec.Truncated {
+	if f.Method != http.MethodPost || c.x.begun || c.rec.Truncated {
 		return
 	}
 	switch {
@@ -202,7 +203,7 @@ func acceptMissing(c *ctx) {
 
 func getAccept(c *ctx) {
 	f := c.facts()
-	if f.Method != "GET" || c.rec.MCPSession == "" && c.rec.MCPProtocolVersion == "" {
+	if f.Method != http.MethodGet || c.rec.MCPSession == "" && c.rec.MCPProtocolVersion == "" {
 		return // a browser, or somebody who looks whether the server is there
 	}
 	if ok, wild := accepts(f.Accept, "text/event-stream"); !ok && !wild {
@@ -214,7 +215,7 @@ func getAccept(c *ctx) {
 // not a fetch of metadata.
 func (c *ctx) isMCP() bool {
 	f := c.facts()
-	return c.wrote() && f.Method != "OPTIONS" && f.Doc == "" && !c.x.begun && c.method != mcp.Initialize && !strings.Contains(f.Path, "/.well-known/")
+	return c.wrote() && f.Method != http.MethodOptions && f.Doc == "" && !c.x.begun && c.method != mcp.Initialize && !strings.Contains(f.Path, "/.well-known/")
 }
 
 func versionHeaderMissing(c *ctx) {
@@ -222,7 +223,7 @@ func versionHeaderMissing(c *ctx) {
 	if !c.isMCP() || c.rec.MCPProtocolVersion != "" || c.cl.negotiated&(R3|R4) == 0 {
 		return
 	}
-	if f.Method == "POST" && !c.root.ok() || f.Method == "GET" && c.rec.MCPSession == "" {
+	if f.Method == http.MethodPost && !c.root.ok() || f.Method == http.MethodGet && c.rec.MCPSession == "" {
 		return // not at the endpoint, or somebody else
 	}
 	c.hitAt("", "%s %s has no MCP-Protocol-Version; %s was negotiated", f.Method, c.about(), c.cl.shake.answer)
@@ -237,7 +238,7 @@ func versionHeaderNegotiated(c *ctx) {
 
 func sessionMissing(c *ctx) {
 	f := c.facts()
-	if c.isMCP() && c.cl.session != "" && c.rec.MCPSession == "" && (c.root.ok() || f.Method == "DELETE") && c.cl.negotiated != 0 && f.Method != "DELETE" {
+	if c.isMCP() && c.cl.session != "" && c.rec.MCPSession == "" && (c.root.ok() || f.Method == http.MethodDelete) && c.cl.negotiated != 0 && f.Method != http.MethodDelete {
 		c.hitAt("", "%s has no Mcp-Session-Id, and the server gave one out", c.about())
 	}
 }
@@ -250,7 +251,7 @@ func sessionReuse(c *ctx) {
 }
 
 func deleteWithoutSession(c *ctx) {
-	if c.facts().Method == "DELETE" && c.rec.MCPSession == "" {
+	if c.facts().Method == http.MethodDelete && c.rec.MCPSession == "" {
 		c.hitAt("", "DELETE without Mcp-Session-Id")
 	}
 }
@@ -277,7 +278,7 @@ func lastEventIDModern(c *ctx) {
 // retryTooSoon allows for a tenth less, since clocks and timers differ.
 func retryTooSoon(c *ctx) {
 	r := &c.cl.resume
-	if c.facts().Method != "GET" || c.facts().LastEventID == "" || r.ended == 0 || r.retry == 0 {
+	if c.facts().Method != http.MethodGet || c.facts().LastEventID == "" || r.ended == 0 || r.retry == 0 {
 		return
 	}
 	waited := (c.ev.Frame.TS - r.ended) / 1e6

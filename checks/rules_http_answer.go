@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -204,7 +205,7 @@ func bare404(c *ctx) {
 // held reports whether the POST of this response held notifications or
 // responses and no request.
 func (c *ctx) onlyNotes() bool {
-	return !c.x.guessed && c.x.verb == "POST" && c.x.notes > 0 && len(c.x.reqs) == 0
+	return !c.x.guessed && c.x.verb == http.MethodPost && c.x.notes > 0 && len(c.x.reqs) == 0
 }
 
 func notificationStatus(c *ctx) {
@@ -215,7 +216,7 @@ func notificationStatus(c *ctx) {
 
 func body202(c *ctx) {
 	n := c.facts().ContentLength
-	if c.rec.Status == 202 && c.x.verb == "POST" && (len(c.rec.Body()) > 0 || n != nil && *n > 0) {
+	if c.rec.Status == 202 && c.x.verb == http.MethodPost && (len(c.rec.Body()) > 0 || n != nil && *n > 0) {
 		c.hitAt("", "the body is %s", quote(string(c.rec.Body())))
 	}
 }
@@ -231,7 +232,7 @@ func request202(c *ctx) {
 // toRequest reports whether the line is a 200 to a POST that held a request,
 // and sets what it is about.
 func (c *ctx) toRequest() bool {
-	if c.rec.Status != 200 || len(c.x.reqs) == 0 || c.x.guessed || c.x.verb != "POST" {
+	if c.rec.Status != 200 || len(c.x.reqs) == 0 || c.x.guessed || c.x.verb != http.MethodPost {
 		return false
 	}
 	if c.req == nil {
@@ -284,7 +285,7 @@ func originUnchecked(c *ctx) {
 	if u, err := url.Parse("//" + host); err == nil {
 		host = u.Hostname()
 	}
-	if c.crossOrigin() && c.x.verb != "OPTIONS" && c.rec.Status >= 200 && c.rec.Status < 300 && private(host) {
+	if c.crossOrigin() && c.x.verb != http.MethodOptions && c.rec.Status >= 200 && c.rec.Status < 300 && private(host) {
 		u, _ := url.Parse(c.x.origin)
 		if !loopback(u.Hostname()) {
 			c.once("Origin %s was answered by %s", quote(c.x.origin), quote(c.x.host))
@@ -309,13 +310,13 @@ func originStatus(c *ctx) {
 
 func getStatus(c *ctx) {
 	t := media(c.facts().ContentType)
-	if c.x.verb == "GET" && (c.x.session || c.x.version != "") && c.rec.Status >= 200 && c.rec.Status < 300 && t != "" && t != "text/event-stream" {
+	if c.x.verb == http.MethodGet && (c.x.session || c.x.version != "") && c.rec.Status >= 200 && c.rec.Status < 300 && t != "" && t != "text/event-stream" {
 		c.hitAt("", "GET was answered with %d and %s", c.rec.Status, quote(c.facts().ContentType))
 	}
 }
 
-func getModern(c *ctx)    { c.verbModern("GET") }
-func deleteModern(c *ctx) { c.verbModern("DELETE") }
+func getModern(c *ctx)    { c.verbModern(http.MethodGet) }
+func deleteModern(c *ctx) { c.verbModern(http.MethodDelete) }
 
 func (c *ctx) verbModern(verb string) {
 	if c.x.verb != verb || !c.e.peer.modern || c.e.anyLegacy() || strings.Contains(c.x.path, "/.well-known/") {
@@ -339,7 +340,7 @@ func (e *Engine) anyLegacy() bool {
 }
 
 func redirect(c *ctx) {
-	if c.x.verb != "POST" && !c.x.guessed || len(c.x.reqs)+c.x.notes == 0 {
+	if c.x.verb != http.MethodPost && !c.x.guessed || len(c.x.reqs)+c.x.notes == 0 {
 		return
 	}
 	where := c.facts().Location
@@ -358,13 +359,13 @@ func redirect(c *ctx) {
 }
 
 func oldSSEUsed(c *ctx) {
-	if c.facts().SSE.Event == "endpoint" && c.x.verb != "POST" {
+	if c.facts().SSE.Event == "endpoint" && c.x.verb != http.MethodPost {
 		c.once("the event endpoint on a GET stream")
 	}
 }
 
 func oldSSEEndpoint(c *ctx) {
-	if c.s2c() && c.x.verb == "GET" && c.facts().SSE != nil && c.x.first != "endpoint" && c.ev.Msg.Kind == wire.Result && !c.x.resumed {
+	if c.s2c() && c.x.verb == http.MethodGet && c.facts().SSE != nil && c.x.first != "endpoint" && c.ev.Msg.Kind == wire.Result && !c.x.resumed {
 		c.hitAt("", "the first event of the stream is %s", quote(c.x.first))
 	}
 }

@@ -183,7 +183,7 @@ func idReusedInFlight(c *ctx) {
 		return
 	}
 	var first *request
-	for _, r := range c.e.open {
+	for r := range c.e.search {
 		if r.id == c.req.id && r.client == c.req.client && r.cl == c.cl && (first == nil || r.seq > first.seq) {
 			first = r
 		}

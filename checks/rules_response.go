@@ -183,7 +183,7 @@ func (c *ctx) retyped() *request {
 	if other == id {
 		other = wire.ID(`"` + string(id) + `"`)
 	}
-	for _, r := range c.e.open {
+	for r := range c.e.search {
 		if r.id == other && r.cl == c.cl && r.client == c.s2c() && r.closed == 0 {
 			return r
 		}

@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"net/http"
+
 	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
 	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 	"github.com/mcpsnoop/mcpsnoop/store"
@@ -187,13 +189,13 @@ func sseBroadcast(c *ctx) {
 }
 
 func sseResponseOnGet(c *ctx) {
-	if c.s2c() && c.x.verb == "GET" && !c.x.guessed && !c.resumed() {
+	if c.s2c() && c.x.verb == http.MethodGet && !c.x.guessed && !c.resumed() {
 		c.hitAt("", "the response with id %s came on a GET stream without Last-Event-ID", show(c.root.get("id")))
 	}
 }
 
 func sseNested(c *ctx) {
-	if !c.s2c() || c.x.verb != "GET" || c.x.guessed || c.method == mcp.Ping {
+	if !c.s2c() || c.x.verb != http.MethodGet || c.x.guessed || c.method == mcp.Ping {
 		return
 	}
 	for _, r := range c.e.open {
@@ -207,7 +209,7 @@ func sseNested(c *ctx) {
 // sseUnrelated judges only streams that were opened by one request.
 func sseUnrelated(c *ctx) {
 	x := c.x
-	if !c.s2c() || !c.isStream() || x.guessed || x.verb != "POST" || len(x.reqs) != 1 || x.reqs[0].method == mcp.Listen {
+	if !c.s2c() || !c.isStream() || x.guessed || x.verb != http.MethodPost || len(x.reqs) != 1 || x.reqs[0].method == mcp.Listen {
 		return
 	}
 	switch c.method {
@@ -222,7 +224,7 @@ func sseUnrelated(c *ctx) {
 
 func sseAfter(c *ctx) {
 	x := c.x
-	if c.s2c() && c.isStream() && !x.guessed && x.verb == "POST" && len(x.reqs) > 0 && x.done >= len(x.reqs) && c.ev.Msg.Kind != wire.Other {
+	if c.s2c() && c.isStream() && !x.guessed && x.verb == http.MethodPost && len(x.reqs) > 0 && x.done >= len(x.reqs) && c.ev.Msg.Kind != wire.Other {
 		c.hitAt("", "%s after the response of %s", c.ev.Msg.Kind, about(x.reqs[0].method, x.reqs[0].tool))
 	}
 }
@@ -239,14 +241,14 @@ func (c *ctx) unsettled() *request {
 
 func sseNoResponse(c *ctx) {
 	r := c.unsettled()
-	if c.facts().End == "server" && c.x.verb == "POST" && !c.x.guessed && r != nil && c.x.rev.within(R2|R3|R5) && r.method != mcp.Listen {
+	if c.facts().End == "server" && c.x.verb == http.MethodPost && !c.x.guessed && r != nil && c.x.rev.within(R2|R3|R5) && r.method != mcp.Listen {
 		c.method, c.tool = r.method, r.tool
 		c.hitAt("", "the stream of %s with id %s ended without response", about(r.method, r.tool), r.id)
 	}
 }
 
 func sseNoRetry(c *ctx) {
-	if c.facts().End == "server" && c.x.verb == "POST" && !c.x.guessed && c.x.ids && c.x.retry == 0 && c.unsettled() != nil {
+	if c.facts().End == "server" && c.x.verb == http.MethodPost && !c.x.guessed && c.x.ids && c.x.retry == 0 && c.unsettled() != nil {
 		c.once("the stream had event ids and no retry")
 	}
 }

@@ -236,11 +236,16 @@ func (c *ctx) schemas(yield func(root val)) {
 	}
 }
 
+// maxRefs is the most references of one schema that are followed.
+const maxRefs = 1000
+
 // refs gives the references in a schema.
 func refs(root val, yield func(v val)) {
+	n := 0
 	subschemas(root, true, 0, func(s val, _ bool) {
 		for _, k := range [...]string{"$ref", "$dynamicRef"} {
-			if v := s.get(k); v.isString() {
+			if v := s.get(k); v.isString() && n < maxRefs {
+				n++
 				yield(v)
 			}
 		}

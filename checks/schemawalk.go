@@ -69,14 +69,21 @@ func anchorsOf(root val) anchors {
 // resolves reports whether a local reference has its target in the schema.
 func resolves(root val, a *anchors, ref string) bool {
 	frag, err := url.PathUnescape(strings.TrimPrefix(ref, "#"))
-	if err != nil {
-		return false
+	if err == nil && frag != "" && !strings.HasPrefix(frag, "/") {
+		return slices.Contains(a.names, frag) || slices.Contains(a.ids, ref)
+	}
+	return target(root, ref).ok()
+}
+
+// target is what a local pointer leads to; the zero val when it leads nowhere
+// or is no pointer.
+func target(root val, ref string) val {
+	frag, err := url.PathUnescape(strings.TrimPrefix(ref, "#"))
+	if err != nil || frag != "" && frag[0] != '/' {
+		return val{}
 	}
 	if frag == "" {
-		return true
-	}
-	if !strings.HasPrefix(frag, "/") {
-		return slices.Contains(a.names, frag) || slices.Contains(a.ids, ref)
+		return root
 	}
 	at := root
 	for t := range strings.SplitSeq(frag[1:], "/") {
@@ -88,11 +95,11 @@ func resolves(root val, a *anchors, ref string) bool {
 			}
 		}
 		if !next.ok() {
-			return false
+			return val{}
 		}
 		at = next
 	}
-	return true
+	return at
 }
 
 // element is the nth element of an array.
@@ -103,6 +110,51 @@ func (v val) element(n int) val {
 		}
 	}
 	return val{}
+}
+
+// maxSteps is the most that judging one place of a value may take.
+const maxSteps = 20_000
+
+// bounded reports whether values can be judged by a schema in reasonable time:
+// references and compositions that double at each level never end.
+func bounded(root val) bool {
+	steps := maxSteps
+	subschemas(root, true, 0, func(s val, _ bool) {
+		if steps >= 0 {
+			steps = spend(root, s, steps, 0)
+		}
+	})
+	return steps >= 0
+}
+
+// spend counts the schemas that apply to the same place as s does.
+func spend(root, s val, steps, depth int) int {
+	steps--
+	if steps < 0 || depth > maxSchemaDepth {
+		return -1
+	}
+	for _, m := range s.each() {
+		switch m.key() {
+		case "allOf", "anyOf", "oneOf":
+			for _, sub := range m.each() {
+				if steps = spend(root, sub, steps, depth+1); steps < 0 {
+					return steps
+				}
+			}
+		case "not", "if", "then", "else":
+			steps = spend(root, m, steps, depth+1)
+		case "$ref", "$dynamicRef":
+			if ref := m.str(); strings.HasPrefix(ref, "#") {
+				if to := target(root, ref); to.ok() {
+					steps = spend(root, to, steps, depth+1)
+				}
+			}
+		}
+		if steps < 0 {
+			return steps
+		}
+	}
+	return steps
 }
 
 // outside reports whether a reference leaves the document for a place that a

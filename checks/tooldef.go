@@ -12,7 +12,7 @@ import (
 type toolDef struct {
 	name    string
 	seq     uint64
-	input   []byte // inputSchema, "" when it is longer than maxSchema
+	input   []byte // inputSchema; empty when it is too long or too costly to judge by
 	output  []byte
 	hasOut  bool
 	outType string // type at the root of outputSchema
@@ -88,11 +88,11 @@ func (c *ctx) learnTools() {
 func define(t val) *toolDef {
 	d := &toolDef{name: clip(t.get("name").str(), maxSubjectLen)}
 	in, out := t.get("inputSchema"), t.get("outputSchema")
-	if in.isObject() && len(in.raw()) <= maxSchema {
+	if in.isObject() && len(in.raw()) <= maxSchema && bounded(in) {
 		d.input = bytes.Clone(in.raw())
 	}
 	d.hasOut = out.isObject()
-	if d.hasOut && len(out.raw()) <= maxSchema {
+	if d.hasOut && len(out.raw()) <= maxSchema && bounded(out) {
 		d.output, d.outType = bytes.Clone(out.raw()), out.get("type").str()
 	}
 	d.headers = headerParams(in, nil, nil)

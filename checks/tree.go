@@ -61,14 +61,14 @@ func (t *tree) value(i int, n node, depth int) int {
 	n.start = int32(i)
 	at := len(t.nodes)
 	t.nodes = append(t.nodes, n)
-	switch c := t.text[i]; {
-	case c == '{':
+	switch t.text[i] {
+	case '{':
 		t.nodes[at].typ = wire.Object
 		i = t.object(i+1, at, depth)
-	case c == '[':
+	case '[':
 		t.nodes[at].typ = wire.Array
 		i = t.array(i+1, depth)
-	case c == '"':
+	case '"':
 		t.nodes[at].typ = wire.String
 		end, escaped := t.str(i + 1)
 		if escaped && t.surrogate < 0 && loneSurrogate(t.text[i+1:end]) {
