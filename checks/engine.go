@@ -50,7 +50,8 @@ type Engine struct {
 	stale     []store.OpIndex // cancelled operations, oldest first
 
 	heaviest most[int64] // the largest result
-	ladders  map[string]ladder
+	auth     authSeen
+	loops    loopSeen
 	attempts most[int] // of one authorization ladder
 
 	hits  map[*Rule]int // on the frame at hand
@@ -240,12 +241,14 @@ func (c *ctx) judgeMessage() {
 func (c *ctx) judgeHTTP() {
 	if c.c2s() {
 		c.run(onHTTPRequest)
+		c.seeRequest()
 		return
 	}
 	if c.rec.Status > 0 {
 		c.run(onHTTPResponse)
 		c.climb()
 	}
+	c.seeGets()
 	if c.facts().SSE != nil {
 		c.run(onEvent)
 	}

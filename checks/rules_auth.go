@@ -2,18 +2,16 @@ package checks
 
 import (
 	"net/url"
+	"slices"
 	"strings"
+
+	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
+	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
-// Authorization (basic/authorization): what challenges say.
+// Authorization (basic/authorization): what challenges say. They are judged in
+// every revision, since the first often answers initialize.
 var authRules = []Rule{
-	{
-		ID: "auth-token-in-query", Signal: Warn, Level: Must, Revisions: R2Up, Transports: OnHTTP, on: onHTTPRequest, check: tokenInQuery,
-		Title: "An access token stands in the query of the URL",
-		Help:  "URLs end up in logs, histories and Referer headers, and the token with them.",
-		Fix:   "Send it in the Authorization header.",
-		Spec:  "2026-07-28/basic/authorization/index#token-requirements",
-	},
 	{
 		ID: "auth-401-no-challenge", Signal: Warn, Level: Should, Transports: OnHTTP, on: onHTTPResponse, check: noChallenge,
 		Title: "A 401 has no WWW-Authenticate",
@@ -22,11 +20,11 @@ var authRules = []Rule{
 		Spec:  "2026-07-28/basic/authorization/index#protected-resource-metadata-discovery-requirements",
 	},
 	{
-		ID: "auth-403-insufficient-scope", Signal: Warn, Level: Should, Transports: OnHTTP, on: onHTTPResponse, check: noScope,
-		Title: "A challenge for more scope does not say which",
-		Help:  "The client cannot ask for what it lacks.",
-		Fix:   "Send scope with error=\"insufficient_scope\".",
-		Spec:  "2026-07-28/basic/authorization/index#runtime-insufficient-scope-errors",
+		ID: "auth-401-no-resource-metadata", Signal: Info, Level: Note, Transports: OnHTTP, on: onHTTPResponse, check: noResourceMetadata,
+		Title: "A challenge does not say where the metadata of the resource is",
+		Help:  "Legal: the client then tries the well-known places. Each try costs it a request.",
+		Fix:   "Send resource_metadata in the challenge.",
+		Spec:  "2026-07-28/basic/authorization/index#protected-resource-metadata-discovery-requirements",
 	},
 	{
 		ID: "auth-resource-metadata-url", Signal: Warn, Level: Should, Transports: OnHTTP, on: onHTTPResponse, check: metadataURL,
@@ -36,18 +34,68 @@ var authRules = []Rule{
 		Spec:  "https://www.rfc-editor.org/rfc/rfc9728#section-5.1",
 	},
 	{
-		ID: "auth-step-up-loop", Signal: Info, Level: Note, Transports: OnHTTP, on: onHTTPResponse, check: stepUpLoop,
-		Title: "The same call was refused for its scope more than three times",
-		Help:  "Client and server go round in circles; --max-auth-attempts makes it fail a check.",
-		Fix:   "See which scope the token has, and which one the server wants.",
-		Spec:  "2026-07-28/basic/authorization/index#step-up-authorization-flow",
+		ID: "auth-challenge-syntax", Signal: Warn, Level: Should, Transports: OnHTTP, on: onHTTPResponse, check: challengeSyntax,
+		Title: "A WWW-Authenticate field cannot be read",
+		Help:  "Clients read it by its grammar or by guessing; where they guess otherwise they miss scope or metadata.",
+		Fix:   "Quote values, and put commas between parameters: Bearer scope=\"a b\", error=\"insufficient_scope\".",
+		Spec:  "https://www.rfc-editor.org/rfc/rfc9110#section-11.6.1",
 	},
-}
-
-func tokenInQuery(c *ctx) {
-	if c.facts().QueryToken {
-		c.once("the query of %s holds an access token", quote(c.facts().Path))
-	}
+	{
+		ID: "auth-401-no-scope", Signal: Warn, Level: Should, Revisions: R4Up, Transports: OnHTTP, on: onHTTPResponse, check: challengeNoScope,
+		Title: "A Bearer challenge does not say which scope is needed",
+		Help:  "The client asks for all scopes or for none, and comes back for more.",
+		Fix:   "Send scope with what this request needs.",
+		Spec:  "2026-07-28/basic/authorization/index#scope-selection-strategy",
+	},
+	{
+		ID: "auth-403-insufficient-scope", Signal: Warn, Level: Should, Transports: OnHTTP, on: onHTTPResponse, check: noScope,
+		Title: "A challenge for more scope does not say which",
+		Help:  "The client cannot ask for what it lacks.",
+		Fix:   "Send scope with error=\"insufficient_scope\".",
+		Spec:  "2026-07-28/basic/authorization/index#runtime-insufficient-scope-errors",
+	},
+	{
+		ID: "auth-403-no-error", Signal: Warn, Level: Should, Transports: OnHTTP, on: onHTTPResponse, check: noError,
+		Title: "A 403 with a Bearer challenge does not say insufficient_scope",
+		Help:  "Clients tell by the error that another token would help; without it they give up, or sign in again for nothing.",
+		Fix:   "Send error=\"insufficient_scope\" with the scope, or no challenge when no token would do.",
+		Spec:  "2026-07-28/basic/authorization/index#runtime-insufficient-scope-errors",
+	},
+	{
+		ID: "auth-insufficient-scope-status", Signal: Warn, Level: Should, Revisions: R4Up, Transports: OnHTTP, on: onHTTPResponse, check: scopeStatus,
+		Title: "insufficient_scope was sent with another status than 403",
+		Help:  "On 401 clients throw the token away and sign in anew, and come back with the same scope.",
+		Fix:   "Answer HTTP 403.",
+		Spec:  "https://www.rfc-editor.org/rfc/rfc6750#section-3.1",
+	},
+	{
+		ID: "auth-invalid-token-status", Signal: Warn, Level: Must, Revisions: R2Up, Transports: OnHTTP, on: onHTTPResponse, check: tokenStatus,
+		Title: "invalid_token was sent with another status than 401",
+		Help:  "Clients refresh their token on 401 alone.",
+		Fix:   "Answer HTTP 401.",
+		Spec:  "2026-07-28/basic/authorization/index#token-handling",
+	},
+	{
+		ID: "auth-offline-access-scope", Signal: Warn, Level: Should, Revisions: R5, Transports: OnHTTP, on: onHTTPResponse, check: offlineAccess,
+		Title: "offline_access is asked for as a scope of the resource",
+		Help:  "Refresh tokens are a matter between the client and the authorization server.",
+		Fix:   "Leave offline_access out of challenges and of scopes_supported.",
+		Spec:  "2026-07-28/basic/authorization/index#refresh-tokens",
+	},
+	{
+		ID: "auth-scope-trickle", Signal: Warn, Level: Should, Revisions: R5, Transports: OnHTTP, on: onHTTPResponse, check: scopeTrickle,
+		Title: "One operation was asked for one scope after the other",
+		Help:  "Each costs the user another authorization, for a single call.",
+		Fix:   "Name all scopes that the operation needs in the first challenge.",
+		Spec:  "2026-07-28/basic/authorization/index#runtime-insufficient-scope-errors",
+	},
+	{
+		ID: "auth-on-stdio", Signal: Info, Level: Note, Transports: OnStdio, on: onError, check: authOnStdio,
+		Title: "A challenge of OAuth over stdio",
+		Help:  "Over stdio credentials come from the environment; no client acts on a challenge there.",
+		Fix:   "Say in the message which setting is missing.",
+		Spec:  "2026-07-28/basic/authorization/index#protocol-requirements",
+	},
 }
 
 // wroteChallenges reports whether the recorder writes challenges down: it does
@@ -60,82 +108,36 @@ func noChallenge(c *ctx) {
 	}
 }
 
-// challenge is one challenge of WWW-Authenticate (RFC 9110, section 11.6.1).
-type challenge struct {
-	scheme string
-	params map[string]string
+// demands are what the answer asks for.
+func (c *ctx) demands() []store.Demand {
+	if c.ev.Attempt != nil {
+		return c.ev.Attempt.Demands
+	}
+	return store.ReadDemands(c.rec.AuthChallenge)
 }
 
-// bearer reads the Bearer challenges of a response, as far as they can be
-// read.
-func (c *ctx) bearer() []challenge {
-	var out []challenge
-	for _, h := range c.rec.AuthChallenge {
-		if ch, ok := parseBearer(h); ok && len(out) < 16 {
-			out = append(out, ch)
+// bearer are the Bearer challenges of a refusal, of fields that can be read.
+func (c *ctx) bearer() []*mcp.Challenge {
+	if c.rec.Status < 400 || len(c.rec.AuthChallenge) == 0 {
+		return nil
+	}
+	return c.anyBearer()
+}
+
+func (c *ctx) anyBearer() []*mcp.Challenge {
+	var out []*mcp.Challenge
+	for _, d := range c.demands() {
+		for i := range d.Challenges {
+			if d.Fault == "" && d.Challenges[i].Is(mcp.Bearer) {
+				out = append(out, &d.Challenges[i])
+			}
 		}
 	}
 	return out
 }
 
-// parseBearer reads the parameters behind the first Bearer in a header.
-func parseBearer(h string) (challenge, bool) {
-	k := strings.Index(strings.ToLower(h), "bearer")
-	if k < 0 {
-		return challenge{}, false
-	}
-	ch := challenge{"bearer", map[string]string{}}
-	rest := h[k+len("bearer"):]
-	for len(ch.params) < 32 {
-		rest = strings.TrimLeft(rest, " \t,")
-		name, tail, ok := strings.Cut(rest, "=")
-		name = strings.ToLower(strings.TrimSpace(name))
-		if !ok || strings.ContainsAny(name, " \t\"") {
-			break // the next scheme, or the end
-		}
-		tail = strings.TrimLeft(tail, " \t")
-		value := ""
-		if strings.HasPrefix(tail, `"`) {
-			value, rest = quoted(tail[1:])
-		} else {
-			end := strings.IndexAny(tail, ", \t")
-			if end < 0 {
-				end = len(tail)
-			}
-			value, rest = tail[:end], tail[end:]
-		}
-		ch.params[name] = value
-	}
-	return ch, true
-}
-
-// quoted reads a quoted string from behind its opening quote.
-func quoted(s string) (value, rest string) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && i+1 < len(s):
-			i++
-			b.WriteByte(s[i])
-		case s[i] == '"':
-			return b.String(), s[i+1:]
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String(), ""
-}
-
-func noScope(c *ctx) {
-	if c.rec.Status != 403 {
-		return
-	}
-	for _, ch := range c.bearer() {
-		if ch.params["error"] == "insufficient_scope" && ch.params["scope"] == "" {
-			c.onCall("insufficient_scope without scope")
-		}
-	}
-}
+func scopeOf(ch *mcp.Challenge) string { s, _ := ch.Get(mcp.ParamScope); return s }
+func errorOf(ch *mcp.Challenge) string { s, _ := ch.Get(mcp.ParamError); return s }
 
 // onCall reports on the call that the exchange is for.
 func (c *ctx) onCall(format string, args ...any) {
@@ -147,12 +149,96 @@ func (c *ctx) onCall(format string, args ...any) {
 	c.method, c.tool = method, tool
 }
 
+func noResourceMetadata(c *ctx) {
+	for _, ch := range c.bearer() {
+		if _, ok := ch.Get(mcp.ParamResourceMetadata); !ok && c.rec.Status == 401 {
+			c.once("a Bearer challenge without resource_metadata")
+		}
+	}
+}
+
+func challengeSyntax(c *ctx) {
+	for _, d := range c.demands() {
+		if d.Fault != "" {
+			c.once("%s: %s", quote(d.Raw), d.Fault)
+		}
+	}
+}
+
+func challengeNoScope(c *ctx) {
+	if c.rec.Status != 401 && c.rec.Status != 403 {
+		return
+	}
+	for _, ch := range c.bearer() {
+		if scopeOf(ch) == "" && (c.rec.Status == 401 || errorOf(ch) != mcp.ErrorInsufficientScope) {
+			c.onCall("a %d with a Bearer challenge without scope", c.rec.Status)
+		}
+	}
+}
+
+func noScope(c *ctx) {
+	if c.rec.Status != 403 {
+		return
+	}
+	for _, ch := range c.bearer() {
+		if errorOf(ch) == mcp.ErrorInsufficientScope && scopeOf(ch) == "" {
+			c.onCall("insufficient_scope without scope")
+		}
+	}
+}
+
+func noError(c *ctx) {
+	if c.rec.Status != 403 {
+		return
+	}
+	for _, ch := range c.bearer() {
+		switch e := errorOf(ch); e {
+		case mcp.ErrorInsufficientScope:
+		case "":
+			c.onCall("a 403 with a Bearer challenge without error")
+		default:
+			c.onCall("a 403 with error=%s; want insufficient_scope", quote(e))
+		}
+	}
+}
+
+func scopeStatus(c *ctx) {
+	for _, ch := range c.anyBearer() {
+		if errorOf(ch) == mcp.ErrorInsufficientScope && c.rec.Status != 403 {
+			c.onCall("insufficient_scope with HTTP %d; want 403", c.rec.Status)
+		}
+	}
+}
+
+func tokenStatus(c *ctx) {
+	for _, ch := range c.anyBearer() {
+		if errorOf(ch) == mcp.ErrorInvalidToken && c.rec.Status != 401 {
+			c.onCall("invalid_token with HTTP %d; want 401", c.rec.Status)
+		}
+	}
+}
+
+func offlineAccess(c *ctx) {
+	for _, ch := range c.bearer() {
+		if slices.Contains(ch.Scopes(), "offline_access") {
+			c.once("a challenge with scope %s", quote(scopeOf(ch)))
+		}
+	}
+	if c.doc("prm") {
+		for _, s := range c.root.get("scopes_supported").each() {
+			if s.is("offline_access") {
+				c.once("scopes_supported of %s", quote(c.x.path))
+			}
+		}
+	}
+}
+
 func metadataURL(c *ctx) {
 	if c.rec.Status != 401 && c.rec.Status != 403 {
 		return
 	}
 	for _, ch := range c.bearer() {
-		v, ok := ch.params["resource_metadata"]
+		v, ok := ch.Get(mcp.ParamResourceMetadata)
 		if !ok {
 			continue
 		}
@@ -160,7 +246,7 @@ func metadataURL(c *ctx) {
 		switch {
 		case err != nil || !u.IsAbs() || u.Host == "":
 			c.once("resource_metadata is %s; want an absolute URL", quote(v))
-		case u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())):
+		case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
 			c.once("resource_metadata is %s; want https", quote(v))
 		case c.otherOrigin(u):
 			c.once("resource_metadata is %s; the server is %s", quote(v), quote(c.e.log.target))
@@ -175,54 +261,65 @@ func (c *ctx) otherOrigin(u *url.URL) bool {
 	if err != nil || t.Host == "" {
 		return false
 	}
-	return !strings.EqualFold(t.Host, u.Host) && !strings.EqualFold(c.x.host, u.Host)
+	return !sameHost(t, u) && !strings.EqualFold(c.e.auth.of(c.x).host, u.Host)
 }
 
-// ladder counts the attempts of one call that were refused one after another.
-type ladder struct{ refused, scope int }
+// sameHost reports whether two URLs name one server: loopback names of one
+// port do.
+func sameHost(a, b *url.URL) bool {
+	return strings.EqualFold(a.Host, b.Host) || port(a) == port(b) && (strings.EqualFold(a.Hostname(), b.Hostname()) || loopback(a.Hostname()) && loopback(b.Hostname()))
+}
 
-// climb counts an answer into the ladder of its call.
-func (c *ctx) climb() {
-	x := c.x
-	if c.rec.Status == 0 || len(x.reqs) == 0 {
-		return
-	}
-	r := x.reqs[0]
-	k := about(r.method, r.tool)
-	l := c.e.ladders[k]
+func port(u *url.URL) string {
 	switch {
-	case c.rec.Status == 401 || c.rec.Status == 403 && len(c.bearer()) > 0:
-		if c.e.ladders == nil {
-			c.e.ladders = map[string]ladder{}
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
+
+// stepUps are the attempts of the ladder that were refused for their scope,
+// up to the one at hand, which is nil when it is no such attempt.
+func (c *ctx) stepUps() []*store.Attempt {
+	t := c.ev.Attempt
+	if t == nil || !stepUp(t) {
+		return nil
+	}
+	var out []*store.Attempt
+	for i := range c.ev.Ladder.Attempts {
+		if a := &c.ev.Ladder.Attempts[i]; stepUp(a) {
+			out = append(out, a)
 		}
-		l.refused++
-		for _, ch := range c.bearer() {
-			if ch.params["error"] == "insufficient_scope" {
-				l.scope++
-				break
-			}
+	}
+	return out
+}
+
+func stepUp(t *store.Attempt) bool {
+	b := t.Bearer()
+	return b != nil && t.Status == 403 && errorOf(b) == mcp.ErrorInsufficientScope
+}
+
+func scopeTrickle(c *ctx) {
+	list := c.stepUps()
+	if len(list) < 2 || list[len(list)-1].Answer != c.ev.Index {
+		return
+	}
+	before, now := list[len(list)-2].Bearer(), list[len(list)-1].Bearer()
+	for _, s := range now.Scopes() {
+		if scopeOf(before) != "" && !slices.Contains(before.Scopes(), s) {
+			c.onCall("first scope %s, then %s", quote(scopeOf(before)), quote(scopeOf(now)))
+			return
 		}
-		if len(c.e.ladders) < maxTools {
-			c.e.ladders[k] = l
-		}
-		c.e.attempts.see(l.refused, func() string { return k })
-	case c.rec.Status < 300 && l.refused > 0:
-		c.e.attempts.see(l.refused+1, func() string { return k })
-		delete(c.e.ladders, k)
 	}
 }
 
-func stepUpLoop(c *ctx) {
-	if c.rec.Status != 403 || len(c.x.reqs) == 0 {
-		return
-	}
-	r := c.x.reqs[0]
-	if l := c.e.ladders[about(r.method, r.tool)]; l.scope >= 3 {
-		for _, ch := range c.bearer() {
-			if ch.params["error"] == "insufficient_scope" {
-				c.onCall("refused %d times with insufficient_scope %s", l.scope+1, quote(ch.params["scope"]))
-				return
-			}
-		}
+func authOnStdio(c *ctx) {
+	text := strings.ToLower(string(c.fail.raw()))
+	if strings.Contains(text, "www-authenticate") || strings.Contains(text, "resource_metadata") {
+		c.onErrorFrame("an error that holds a challenge")
 	}
 }
+
+func (c *ctx) onErrorFrame(what string) { c.hit(c.fail, "%s: %s", what, show(c.fail.get("message"))) }

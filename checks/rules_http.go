@@ -203,7 +203,7 @@ func acceptMissing(c *ctx) {
 
 func getAccept(c *ctx) {
 	f := c.facts()
-	if f.Method != http.MethodGet || c.rec.MCPSession == "" && c.rec.MCPProtocolVersion == "" {
+	if f.Method != http.MethodGet || f.Doc != "" || c.rec.MCPSession == "" && c.rec.MCPProtocolVersion == "" {
 		return // a browser, or somebody who looks whether the server is there
 	}
 	if ok, wild := accepts(f.Accept, "text/event-stream"); !ok && !wild {

@@ -310,7 +310,7 @@ func originStatus(c *ctx) {
 
 func getStatus(c *ctx) {
 	t := media(c.facts().ContentType)
-	if c.x.verb == http.MethodGet && (c.x.session || c.x.version != "") && c.rec.Status >= 200 && c.rec.Status < 300 && t != "" && t != "text/event-stream" {
+	if c.facts().Doc == "" && c.x.verb == http.MethodGet && (c.x.session || c.x.version != "") && c.rec.Status >= 200 && c.rec.Status < 300 && t != "" && t != "text/event-stream" {
 		c.hitAt("", "GET was answered with %d and %s", c.rec.Status, quote(c.facts().ContentType))
 	}
 }

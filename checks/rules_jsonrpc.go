@@ -188,7 +188,7 @@ func idReusedInFlight(c *ctx) {
 			first = r
 		}
 	}
-	if first == nil || first.closed > 0 || first.cancelled {
+	if first == nil || first.closed > 0 || first.cancelled || first.x != nil && first.x.status >= 300 {
 		return // ended by HTTP, or given up: whether it is still open cannot be told
 	}
 	if c.http() && c.rec.MCPSession == "" && c.rec.ConnID == "" {
