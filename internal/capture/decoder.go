@@ -6,8 +6,8 @@ import (
 	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 )
 
-// format is one way of writing logs line by line. A format that is one JSON
-// text as a whole would get its own entry with a reader in place of parse.
+// format is one way of writing logs line by line. Of a format that is one JSON
+// text as a whole, as HAR is, its entries count as lines.
 type format struct {
 	name     string
 	prefixes []string               // how its lines begin as a rule: tells a damaged line, and where in it a record begins
@@ -17,7 +17,7 @@ type format struct {
 }
 
 // formats lists what can be read, in the order in which lines are tried.
-func formats() []*format { return []*format{ownFormat(), tapeFormat()} }
+func formats() []*format { return []*format{ownFormat(), tapeFormat(), harFormat()} }
 
 func ownFormat() *format {
 	return &format{

@@ -15,7 +15,7 @@ import (
 const MaxLine = 64 << 20
 
 // ErrNotLog says that a file is no session log in any format that is known.
-var ErrNotLog = errors.New("not a session log: expected mcpsnoop JSONL or mcp-tape v1")
+var ErrNotLog = errors.New("not a session log: expected mcpsnoop JSONL, mcp-tape v1, or a HAR file with MCP traffic")
 
 // ErrEmpty says that a log holds nothing yet.
 var ErrEmpty = errors.New("empty: no record in it")
@@ -29,7 +29,8 @@ type Reader struct {
 	src      io.Reader // not yet begun
 	file     io.Closer // the open segment
 	unpacker *zstd.Decoder
-	log      Log // the segments to come
+	har      *harFile // when it is one
+	log      Log      // the segments to come
 	fs       FS
 	err      error
 }
@@ -93,10 +94,17 @@ func (r *Reader) Next(it *Item) error {
 		return nil
 	}
 	for r.err == nil {
+		if r.har != nil {
+			r.err = r.har.give(it)
+			break
+		}
 		l, last, err := r.line()
 		if err != nil {
 			r.err = err
 			break
+		}
+		if r.har != nil {
+			continue
 		}
 		ok, err := r.dec.decode(l, last, it)
 		if err != nil {
@@ -120,6 +128,9 @@ func (r *Reader) line() (l sourceLine, last bool, err error) {
 		}
 	}
 	for {
+		if r.har != nil {
+			return l, false, nil
+		}
 		l, err = r.lines.next()
 		if !errors.Is(err, errUnended) {
 			return l, false, err
@@ -154,15 +165,31 @@ func (r *Reader) begin() error {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
-	src = io.MultiReader(bytes.NewReader(head[:n]), src)
-	if string(head[:n]) == zstdMagic {
-		if r.unpacker, err = newUnpacker(src); err != nil {
+	begun, isHAR := head[:n], false
+	if string(begun) == zstdMagic {
+		if r.unpacker, err = newUnpacker(io.MultiReader(bytes.NewReader(begun), src)); err != nil {
 			return err
 		}
-		src = r.unpacker
+		src, begun = r.unpacker, nil
+	}
+	if r.dec.format == nil {
+		if begun, isHAR, err = sniffHAR(begun, src); err != nil {
+			return err
+		}
+	}
+	src = io.MultiReader(bytes.NewReader(begun), src)
+	if isHAR {
+		return r.beginHAR(src)
 	}
 	r.lines.src = src
 	return nil
+}
+
+// beginHAR goes on with a HAR file, which is the whole log.
+func (r *Reader) beginHAR(src io.Reader) (err error) {
+	r.har, err = readHAR(src, r.dec.name)
+	r.dec.format = harFormat()
+	return err
 }
 
 // Format names the format of the log, once a record has been read.
