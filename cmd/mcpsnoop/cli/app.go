@@ -48,6 +48,9 @@ type App struct {
 	// Notify begins to receive the signals that a shim passes on.
 	Notify func() (signals <-chan os.Signal, stop func())
 
+	// Ask asks the user a question; nil where nobody can be asked.
+	Ask func(ctx context.Context, question string, secret bool) (string, error)
+
 	reload chan struct{} // of one slot: a command that reloads is told to
 }
 

@@ -35,6 +35,9 @@ func Main(args, env []string, in, out, err *os.File) int {
 	app.Process.Host, _ = os.Hostname()
 	app.Process.User = app.userName()
 	app.Interrupt = untilSignal
+	if app.InTTY && app.ErrTTY {
+		app.Ask = askTerminal(in, err)
+	}
 	return app.Run(context.Background())
 }
 

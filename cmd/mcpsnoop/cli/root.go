@@ -49,10 +49,10 @@ of the server's command:
 	for _, g := range []cobra.Group{{ID: "judge", Title: "Watch and judge"}, {ID: "take", Title: "Take along"}, {ID: "more", Title: "More"}} {
 		root.AddGroup(&g)
 	}
-	addCommands(root, "judge", newHubCmd(app), newHTTPCmd(app), newDemoCmd(app), newSessionsCmd(app), newOpenCmd(app), newTailCmd(app), newCheckCmd(app))
+	addCommands(root, "judge", newHubCmd(app), newRemoteCmd(app), newHTTPCmd(app), newDemoCmd(app), newSessionsCmd(app), newOpenCmd(app), newTailCmd(app), newCheckCmd(app))
 	addCommands(root, "take", newExportCmd(app), newVerifyCmd(app))
 	addCommands(root, "more", newVersionCmd(app), newCompletionCmd(app))
-	root.AddCommand(newDemoServerCmd(app))
+	root.AddCommand(newDemoServerCmd(app), newStreamCmd(app))
 	help := newHelpCmd(app)
 	help.GroupID = "more"
 	root.SetHelpCommand(help)
