@@ -57,9 +57,9 @@ func (p *port) write(b []byte) error {
 		if n > 0 {
 			b = b[n:]
 		}
-		switch {
-		case err == nil, err == unix.EINTR:
-		case err == unix.EAGAIN:
+		switch err {
+		case nil, unix.EINTR:
+		case unix.EAGAIN:
 			p.await(unix.POLLOUT)
 		default:
 			return err

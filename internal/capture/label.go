@@ -9,7 +9,7 @@ import (
 // and the other's is skipped.
 type launcher struct {
 	names  []string
-	verb   string   // that must follow: docker run
+	verb   string   // that must follow, flags aside: docker run
 	values []string // flags that take the next word
 	module string   // the flag that names what is run: python -m
 	script bool     // a script follows -c, of which the first word counts
@@ -21,6 +21,9 @@ func launchers() []launcher {
 		{names: []string{"npx", "bunx", "pnpx"}, values: []string{"-p", "--package", "-c", "--call", "-w", "--workspace"}},
 		{names: []string{"uvx"}, values: uvValues()},
 		{names: []string{"uv"}, verb: "run", values: uvValues(), module: "-m"},
+		{names: []string{"uv"}, verb: "tool run", values: uvValues()},
+		{names: []string{"pipx"}, verb: "run", values: []string{"--spec", "--python", "--index-url", "-i", "--pip-args"}},
+		{names: []string{"poetry"}, verb: "run", values: []string{"-C", "--directory", "-P", "--project"}},
 		{names: []string{"pnpm", "yarn"}, verb: "dlx", values: []string{"--package"}},
 		{names: []string{"npm"}, verb: "exec", values: []string{"-p", "--package"}},
 		{names: []string{"deno"}, verb: "run", values: []string{"-c", "--config", "--import-map", "--cert", "--location", "-L", "--log-level"}},
@@ -29,6 +32,7 @@ func launchers() []launcher {
 		{names: []string{"node", "nodejs"}, values: []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--env-file", "--title"}},
 		{names: []string{"python", "pypy", "py"}, values: []string{"-X", "-W", "-Q"}, module: "-m"},
 		{names: []string{"docker", "podman", "nerdctl"}, verb: "run", values: dockerValues()},
+		{names: []string{"docker", "podman", "nerdctl"}, verb: "container run", values: dockerValues()},
 		{names: []string{"sh", "bash", "zsh", "dash", "ksh", "fish"}, script: true},
 		{names: []string{"cmd"}},
 		{names: []string{"env"}, values: []string{"-u", "--unset", "-C", "--chdir"}, assign: true},
@@ -43,6 +47,7 @@ func dockerValues() []string {
 	return []string{
 		"-e", "--env", "--env-file", "-v", "--volume", "--mount", "--name", "--network", "--net", "-p", "--publish", "-w", "--workdir",
 		"-u", "--user", "--entrypoint", "--platform", "-l", "--label", "--add-host", "-m", "--memory", "--cpus", "--gpus", "--pull",
+		"--context", "--config", "-H", "--host", "--log-level", // of docker itself
 		"--cap-add", "--cap-drop", "--security-opt", "--tmpfs", "-h", "--hostname", "--ulimit", "--restart", "--log-driver", "--dns", "--device",
 	}
 }
@@ -75,17 +80,32 @@ func skipLauncher(words []string) (rest []string, ok bool) {
 		name = strings.TrimRight(name, "0123456789.")
 	}
 	for _, l := range launchers() {
-		for _, n := range l.names {
-			if n == name && (l.verb == "" || len(words) > 1 && words[1] == l.verb) {
-				rest = words[1:]
-				if l.verb != "" {
-					rest = words[2:]
-				}
-				return l.skipFlags(name, rest), true
-			}
+		if !slices.Contains(l.names, name) {
+			continue
+		}
+		if rest, ok = l.skipVerb(words[1:]); ok {
+			return l.skipFlags(name, rest), true
 		}
 	}
 	return nil, false
+}
+
+// skipVerb gives the words behind the launcher's verb. Flags may stand before
+// it: uv --directory DIR run.
+func (l *launcher) skipVerb(words []string) (rest []string, ok bool) {
+	for _, verb := range strings.Fields(l.verb) {
+		for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+			if slices.Contains(l.values, words[0]) && len(words) > 1 {
+				words = words[1:]
+			}
+			words = words[1:]
+		}
+		if len(words) == 0 || words[0] != verb {
+			return nil, false
+		}
+		words = words[1:]
+	}
+	return words, true
 }
 
 func (l *launcher) skipFlags(name string, words []string) []string {
