@@ -13,6 +13,10 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	case name == "ctrl+z" && m.opts.Suspend:
 		return tea.Suspend
 	}
+	if name == "alt+esc" { // pressed twice, in quick succession
+		esc := tea.KeyPressMsg{Code: tea.KeyEscape}
+		return tea.Batch(m.key(esc), m.key(esc))
+	}
 	if m.prompt != nil {
 		return m.prompt.key(m, msg)
 	}

@@ -277,7 +277,14 @@ func (s *sessions) filterPrompt() *prompt {
 	return p
 }
 
-func (s *sessions) ages(time.Time) bool { return false }
+func (s *sessions) ages(now time.Time) bool {
+	for _, x := range s.all {
+		if maybeLive(x, now) && !live(s.m.src, x, now) {
+			return true
+		}
+	}
+	return false
+}
 
 func (s *sessions) mouse(x, y int, e mouse) tea.Cmd {
 	s.moved = true

@@ -107,3 +107,13 @@ func live(src Source, s *store.Session, now time.Time) bool {
 	}
 	return now.Sub(sum.Newest) < liveFor
 }
+
+// freshFor is how long after its newest line a session that is not known to
+// run is asked about again and again: who watches it may know a little later.
+const freshFor = time.Minute
+
+// maybeLive reports whether a session may turn out to run.
+func maybeLive(s *store.Session, now time.Time) bool {
+	sum := s.Summary()
+	return !sum.Ended && !sum.Torn && !sum.Filtered && now.Sub(sum.Newest) < freshFor
+}

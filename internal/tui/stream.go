@@ -23,6 +23,7 @@ type stream struct {
 	hasSel  bool
 	paused  bool
 	seeking bool // nextOdd looks
+	moved   bool // a key or a click was given
 	inspect bool // the inspector has the keys
 	insp    inspector
 	details details
@@ -37,7 +38,6 @@ func newStream(m *Model, id string) *stream {
 	s.insp.m = m
 	s.details.m = m
 	s.find()
-	s.list.follow = s.live
 	return s
 }
 
@@ -56,14 +56,12 @@ func (s *stream) place() place {
 func (s *stream) find() {
 	now := s.m.session(s.id)
 	if now == nil || now == s.s {
-		if s.s != nil {
-			s.live = live(s.m.src, s.s, s.m.now())
-		}
+		s.looksLive()
 		return
 	}
 	replaced := s.s != nil
 	s.s = now
-	s.live = live(s.m.src, now, s.m.now())
+	s.looksLive()
 	s.view.look(now)
 	s.details.look(now)
 	s.insp.look(now)
@@ -71,6 +69,19 @@ func (s *stream) find() {
 	clear(s.marked)
 	if replaced {
 		s.m.say(inkWarn, "the log was replaced: this is the new one")
+	}
+}
+
+// looksLive asks whether the session runs. One that turns out to is followed,
+// unless somebody has selected a frame already.
+func (s *stream) looksLive() {
+	if s.s == nil {
+		return
+	}
+	was := s.live
+	s.live = live(s.m.src, s.s, s.m.now())
+	if s.live && !was && !s.moved {
+		s.list.follow = true
 	}
 }
 
@@ -244,8 +255,11 @@ func (s *stream) shownFrame() (uint32, bool) { return s.sel, s.hasSel && (s.spli
 func (s *stream) visible() []uint32 { return s.view.rows(s.list.top, s.list.height) }
 
 func (s *stream) ages(now time.Time) bool {
-	if s.s == nil || !s.live {
+	if s.s == nil {
 		return false
+	}
+	if !s.live {
+		return maybeLive(s.s, now)
 	}
 	if s.rate(now) > 0 {
 		return true

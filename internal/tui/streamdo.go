@@ -17,6 +17,7 @@ func (s *stream) do(act action) tea.Cmd {
 		}
 		return nil
 	}
+	s.moved = true
 	var cmd tea.Cmd
 	if s.inspect {
 		cmd = s.doInspector(act)

@@ -97,6 +97,7 @@ func (s *stream) mouse(x, y int, e mouse) tea.Cmd {
 	if s.s == nil {
 		return nil
 	}
+	s.moved = true
 	inRight := s.split && x > listWidth(s.m.width)
 	if inRight || s.inspect && !s.split {
 		s.mouseInspector(y, e)

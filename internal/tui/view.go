@@ -64,9 +64,12 @@ func (m *Model) body() (top, height int) { return 2, m.height - 3 }
 
 func (m *Model) smallLines(w, h int) []line {
 	out := make([]line, h)
-	msg := Text("mcpsnoop needs " + strconv.Itoa(minWidth) + "x" + strconv.Itoa(minHeight) + " cells, here are " + strconv.Itoa(w) + "x" + strconv.Itoa(h) + "; q quits")
-	if m.d.w.of(msg) > w {
-		msg = Text("min " + strconv.Itoa(minWidth) + "x" + strconv.Itoa(minHeight))
+	need, have := cells(minWidth, minHeight), cells(w, h)
+	msg := Text("")
+	for _, t := range []Text{"mcpsnoop needs " + need + " cells, here are " + have + "; q quits", "needs " + need + ", here " + have + "; q quits", "needs " + need} {
+		if msg = t; m.d.w.of(t) <= w {
+			break
+		}
 	}
 	for i := range out {
 		if i == (h-1)/2 {
@@ -76,6 +79,8 @@ func (m *Model) smallLines(w, h int) []line {
 	}
 	return out
 }
+
+func cells(w, h int) Text { return Text(strconv.Itoa(w) + "x" + strconv.Itoa(h)) }
 
 // titleLine is the path, what is shown, and its state.
 func (m *Model) titleLine(w int) line {
