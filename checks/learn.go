@@ -282,7 +282,7 @@ func (c *ctx) learnRole() {
 
 func (c *ctx) learnDiscover(code int) {
 	e := c.e
-	if c.result.isObject() {
+	if c.result.get("supportedVersions").ok() {
 		e.peer.modern = true
 		e.peer.caps = e.capsOf(c.result.get("capabilities"))
 		e.peer.versions = nil
@@ -444,6 +444,17 @@ type peer struct {
 	refused  pos      // where it said that it has no server/discover
 	told     bool     // that was reported
 	rejected map[string]int64
+}
+
+// modernOnly reports whether the server says that it has no revision with a
+// handshake.
+func (p *peer) modernOnly() bool {
+	for _, v := range p.versions {
+		if r := mcp.Revision(v); !r.Known() || !r.Modern() {
+			return false
+		}
+	}
+	return len(p.versions) > 0
 }
 
 // refuse notes when a version was refused.

@@ -179,9 +179,16 @@ func feature(method string) string {
 
 func featureUnadvertised(c *ctx) {
 	f := feature(c.method)
-	if caps := c.serverCaps(); c.s2c() && f != "" && caps != nil && !caps.has(f) {
-		c.hitAt("", "%s is answered, and the capability %s is not declared", c.method, f)
+	caps := c.serverCaps()
+	if !c.s2c() || f == "" || caps == nil || caps.has(f) {
+		return
 	}
+	for _, list := range [...]string{"tools", "prompts", "resources", "resourceTemplates"} {
+		if v := c.result.get(list); v.isArray() && v.len() == 0 {
+			return // an empty list is how to say that there are none
+		}
+	}
+	c.hitAt("", "%s is answered, and the capability %s is not declared", c.method, f)
 }
 
 func usedUnadvertised(c *ctx) {

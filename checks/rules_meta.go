@@ -280,6 +280,9 @@ func metaLogLevel(c *ctx) {
 }
 
 func resultTypeMissing(c *ctx) {
+	if c.method == mcp.Discover && !c.result.get("supportedVersions").ok() {
+		return // an older server that answers whatever comes
+	}
 	if c.s2c() && c.result.isObject() && !c.result.get("resultType").ok() && c.method != mcp.Initialize {
 		hint := ""
 		if !c.e.peer.modern {

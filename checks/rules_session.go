@@ -100,7 +100,7 @@ func sessionWrongCode(c *ctx) {
 }
 
 func sessionMinted(c *ctx) {
-	if c.rec.MCPSession != "" && !c.x.guessed && c.x.rev == R5 && !c.e.anyLegacy() {
+	if c.rec.MCPSession != "" && !c.x.guessed && c.x.rev == R5 && c.e.peer.modernOnly() && !c.e.anyLegacy() {
 		c.once("Mcp-Session-Id on the answer to %s", about(c.x.at.method, c.x.at.tool))
 	}
 }

@@ -93,6 +93,9 @@ func versionAccepted(c *ctx) {
 
 func discoverShape(c *ctx) {
 	list := c.result.get("supportedVersions")
+	if !list.ok() && !c.result.get("resultType").ok() {
+		return // an older server that answers whatever comes
+	}
 	strs := list.isArray() && list.len() > 0
 	for _, v := range list.each() {
 		strs = strs && v.isString()
