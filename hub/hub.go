@@ -74,7 +74,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 	err := g.Wait()
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // the caller ended it
+		return nil // the caller ended it
 	}
 	return err
 }

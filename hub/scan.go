@@ -176,7 +176,7 @@ func (c *scanner) compare(logs []capture.Log) (untold bool) {
 		if f == nil {
 			limit := c.d.opts.HistoryLimit
 			if limit <= 0 || i < limit || c.first && log.ModTime.After(c.begun) {
-				f = c.d.follow(log)
+				c.d.follow(log)
 				untold = untold || c.first && !c.heard
 			}
 			continue

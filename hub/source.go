@@ -66,12 +66,18 @@ func (in *Intake) Preview(first, last *capture.Record, size int64) {
 	in.touch(x)
 }
 
-// Take adds an item. Viewers see it after Publish.
+// Take adds an item. Viewers see it after Publish. It gives no error: it is
+// made to be what a Tailer calls.
 func (in *Intake) Take(it *capture.Item) error {
-	if it.Problem != nil {
+	if it.Problem == nil {
+		in.record(it)
+	} else {
 		in.problem(it)
-		return nil
 	}
+	return nil
+}
+
+func (in *Intake) record(it *capture.Item) {
 	x := in.session(it.Record.SessionID)
 	in.last = x
 	for i := range in.early {
@@ -80,7 +86,6 @@ func (in *Intake) Take(it *capture.Item) error {
 	in.early = nil
 	x.a.Append(it)
 	in.touch(x)
-	return nil
 }
 
 func (in *Intake) problem(it *capture.Item) {

@@ -160,7 +160,7 @@ func (p *parser) term(t *Term, at int) (*leaf, error) {
 		return nil, err
 	}
 	valueAt := p.at
-	text := ""
+	var text string
 	if p.peek(0) == '"' {
 		text, err = p.quoted()
 	} else {

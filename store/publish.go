@@ -48,12 +48,28 @@ func (a *Appender) Publish() {
 
 func (a *Appender) publishSummary() {
 	sum := a.sum
-	sum.Clients = make([]ClientInfo, len(a.clients.list))
-	for i, c := range a.clients.list {
-		sum.Clients[i] = c.info
-	}
+	sum.Clients = a.clientInfos()
 	sum.Problems = a.sum.Problems[:len(a.sum.Problems):len(a.sum.Problems)]
 	a.s.sum.Store(&sum)
+}
+
+// clientInfos lists what is known of the clients; the list of the last Publish
+// is used again when nothing has changed.
+func (a *Appender) clientInfos() []ClientInfo {
+	if last := a.s.sum.Load(); last != nil && len(last.Clients) == len(a.clients.list) {
+		same := true
+		for i, c := range a.clients.list {
+			same = same && last.Clients[i] == c.info
+		}
+		if same {
+			return last.Clients
+		}
+	}
+	out := make([]ClientInfo, len(a.clients.list))
+	for i, c := range a.clients.list {
+		out[i] = c.info
+	}
+	return out
 }
 
 // filterable reports whether a query can tell two versions of an operation apart.

@@ -190,10 +190,9 @@ func (r *result) spans(stop func() bool) bool {
 			if o.Finish == 0 || o.next > 0 || o.prev > 0 {
 				r.enqueue(i)
 			}
-			if age == int64(d) {
-				break // > turns true a moment later
+			if age > int64(d) { // where it is equal, > turns true a moment later
+				r.spanAt[k] = i + 1
 			}
-			r.spanAt[k] = i + 1
 		}
 	}
 	return true
