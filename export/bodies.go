@@ -23,6 +23,7 @@ type bodyReader struct {
 	clock  int
 	copies [4][]byte // of redacted bodies, and of frames that fit no window
 	turn   int
+	calls  bool // the format is written call by call: what is read here is its progress
 }
 
 // window is a piece of a segment.
@@ -41,6 +42,9 @@ func newBodyReader(in *Input) *bodyReader { return &bodyReader{in: in} }
 func (r *bodyReader) read(s *Session, i uint32, rec *capture.Record) error {
 	f := s.Frame(i)
 	ref := s.Ref(f)
+	if r.calls && r.in.Progress != nil {
+		r.in.Progress(ref.Length)
+	}
 	ok := false
 	if line := r.line(s.Path, ref); line != nil {
 		ok = r.lines.Parse(line, ref.Sub, rec) == nil

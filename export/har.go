@@ -28,6 +28,7 @@ import (
 func writeHAR(ctx context.Context, w io.Writer, in *Input) error {
 	out := bufio.NewWriterSize(w, writeBuffer)
 	h := &har{document: *newDocument(out, in)}
+	h.bodies.calls = true
 	h.open("{")
 	h.member("log")
 	h.open("{")

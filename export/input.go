@@ -27,6 +27,10 @@ type Input struct {
 	// frame, each as a whole, and single frames that belong to none. nil
 	// chooses everything. Select applies it, before anything is written.
 	Where *store.Query
+
+	// Progress is told how many bytes of the logs were read while a format is
+	// written; nil for nobody.
+	Progress func(bytes int)
 }
 
 // Log is a file that was indexed, with the sessions in it.
@@ -77,7 +81,7 @@ func (in *Input) Records(ctx context.Context, fn func(*Entry) error) error {
 		}
 	}()
 	for i := range in.Logs {
-		h, err := newHead(&in.Logs[i], in.Redact)
+		h, err := newHead(&in.Logs[i], in)
 		if err != nil {
 			return err
 		}
@@ -110,19 +114,22 @@ type head struct {
 	log    *Log
 	reader *capture.Reader
 	redact func(*capture.Record)
-	byID   map[string]*Session
-	given  map[*Session]uint32 // frames so far
-	item   capture.Item
-	entry  Entry
-	ok     bool
+
+	progress func(int)
+
+	byID  map[string]*Session
+	given map[*Session]uint32 // frames so far
+	item  capture.Item
+	entry Entry
+	ok    bool
 }
 
-func newHead(l *Log, redact func(*capture.Record)) (*head, error) {
+func newHead(l *Log, in *Input) (*head, error) {
 	r, err := l.Open()
 	if err != nil {
 		return nil, err
 	}
-	h := &head{log: l, reader: r, redact: redact, byID: map[string]*Session{}, given: map[*Session]uint32{}}
+	h := &head{log: l, reader: r, redact: in.Redact, progress: in.Progress, byID: map[string]*Session{}, given: map[*Session]uint32{}}
 	for _, s := range l.Sessions {
 		h.byID[s.ID] = s
 	}
@@ -139,6 +146,9 @@ func (h *head) advance() error {
 		}
 		if err != nil {
 			return fmt.Errorf("read %s again: %w", h.log.Name, err)
+		}
+		if h.progress != nil {
+			h.progress(h.item.Ref.Length)
 		}
 		if h.item.Problem == nil && h.place() {
 			h.ok = true

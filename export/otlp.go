@@ -18,6 +18,7 @@ func writeOTLP(ctx context.Context, w io.Writer, in *Input) error {
 		return err
 	}
 	bodies := newBodyReader(in)
+	bodies.calls = true
 	for n, s := range in.Sessions() {
 		sep := "\n"
 		if n > 0 {

@@ -81,6 +81,7 @@ type harFile struct {
 	sessions []harSession
 	bad      []Item
 	metas    int // sessions whose meta record was given
+	ends     int // sessions whose end record was given
 	next     int
 
 	entry entryRecords // of the place given last
@@ -197,7 +198,7 @@ func (h *harFile) give(it *Item) error {
 		return nil
 	}
 	if h.next == len(h.order) {
-		return io.EOF
+		return h.end(it)
 	}
 	p := h.order[h.next]
 	h.next++
@@ -228,6 +229,18 @@ func (h *harFile) meta(s *harSession, it *Item) {
 	*it = Item{Line: 1, Ref: Ref{Segment: 1}, Record: Record{
 		SessionID: s.id, Label: s.label, Seq: s.seq, TS: unixTime(s.first), Direction: Meta, Transport: transport, Raw: raw,
 	}}
+}
+
+// end makes the last record of each session: the file is whole.
+func (h *harFile) end(it *Item) error {
+	if h.ends == len(h.sessions) {
+		return io.EOF
+	}
+	h.ends++
+	h.meta(&h.sessions[h.ends-1], it)
+	it.Record.Direction, it.Record.TS = End, unixTime(h.order[len(h.order)-1].ts)
+	it.Record.Raw = []byte(`{"reason":"imported"}`)
+	return nil
 }
 
 // lineOf is the number of the line that holds an offset. It is cheap for

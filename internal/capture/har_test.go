@@ -33,7 +33,7 @@ func harRecords(t *testing.T, path string) []Item {
 			t.Fatal(err)
 		}
 		items = append(items, it)
-		if it.Problem != nil || it.Record.Direction == Meta {
+		if it.Problem != nil || !it.Record.Direction.IsFrame() {
 			continue
 		}
 		var again Record
@@ -138,7 +138,7 @@ func FuzzHAR(f *testing.F) {
 			if err := ParseRecord(bytes.TrimSuffix(AppendRecord(nil, rec), []byte{'\n'}), &again); err != nil || bytes.IndexByte(AppendRecord(nil, rec), '\n') != len(AppendRecord(nil, rec))-1 {
 				t.Errorf("#%d cannot be written: %v", rec.Seq, err)
 			}
-			if rec.Direction == Meta {
+			if !rec.Direction.IsFrame() {
 				continue
 			}
 			if err := ParseLine(b[it.Ref.Offset:it.Ref.Offset+int64(it.Ref.Length)], it.Ref.Sub, &again); err != nil || !bytes.Equal(again.Body(), rec.Body()) {

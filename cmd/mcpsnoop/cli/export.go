@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -94,10 +95,12 @@ func runExport(ctx context.Context, app *App, o *exportOptions) error {
 		return usagef("-o %s: that is a log which is exported; name another file", o.Out)
 	}
 	redact := export.Redactor(engine)
-	in := &export.Input{Bodies: capture.NewBodies(app.FS), Now: app.Clock.Now(), Version: version, Redact: redact, Where: where}
+	bar := app.newProgress("export", work(sources, redact != nil))
+	defer bar.end()
+	in := &export.Input{Bodies: capture.NewBodies(app.FS), Now: app.Clock.Now(), Version: version, Redact: redact, Where: where, Progress: bar.add}
 	defer in.Bodies.Close()
 	for _, s := range sources {
-		log, remove, err := app.exportLog(ctx, s, redact)
+		log, remove, err := app.exportLog(ctx, s, redact, bar)
 		if err != nil {
 			return err
 		}
@@ -107,11 +110,45 @@ func runExport(ctx context.Context, app *App, o *exportOptions) error {
 	if err := in.Select(ctx); err != nil {
 		return cause(ctx, fmt.Errorf("--where: %w", err))
 	}
+	if format.Page && redact == nil {
+		if err := app.warnOfSecrets(ctx, in, bar); err != nil {
+			return cause(ctx, err)
+		}
+	}
 	return app.writeExport(ctx, format, o.Out, in)
 }
 
+// work is how many bytes are read in all: once to index, before that once
+// more where secrets are looked for, and once to write.
+func work(sources []source, redact bool) int64 {
+	total, passes := int64(0), int64(2)
+	if redact {
+		passes++
+	}
+	for _, s := range sources {
+		total += s.Log.Size * passes
+	}
+	return total
+}
+
+// warnOfSecrets says what looks like a secret in a file that is made to be
+// handed on, when nothing was to be taken out.
+func (a *App) warnOfSecrets(ctx context.Context, in *export.Input, bar *progress) error {
+	list, err := in.Suspects(ctx)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	var places []string
+	for _, s := range list {
+		places = append(places, fmt.Sprintf("%s in %s", s.What, s.Where))
+	}
+	bar.end()
+	a.note("nothing was redacted, and there is what looks like a secret: %s; --redact-secrets takes such out", strings.Join(places, ", "))
+	return nil
+}
+
 // exportLog indexes and judges one log. remove takes away what was kept for it.
-func (a *App) exportLog(ctx context.Context, s source, redact func(*capture.Record)) (_ export.Log, remove func(), err error) {
+func (a *App) exportLog(ctx context.Context, s source, redact func(*capture.Record), bar *progress) (_ export.Log, remove func(), err error) {
 	path := s.Log.Path
 	if s.Stdin {
 		path = stdinArg
@@ -120,7 +157,7 @@ func (a *App) exportLog(ctx context.Context, s source, redact func(*capture.Reco
 	if err != nil {
 		return export.Log{}, nil, err
 	}
-	list, err := a.loadRedacted(ctx, s, redact)
+	list, err := a.loadRedacted(ctx, s, redact, bar)
 	if err != nil {
 		remove()
 		return export.Log{}, nil, err
@@ -137,19 +174,24 @@ func (a *App) exportLog(ctx context.Context, s source, redact func(*capture.Reco
 		log.Sessions = append(log.Sessions, exported)
 	}
 	if bad > 0 {
+		bar.end()
 		a.note("%s: lines that cannot be read and are left out: %d; check says which", s.Name, bad)
 	}
 	return log, remove, nil
 }
 
 // loadRedacted indexes a log as if its secrets had never been in it.
-func (a *App) loadRedacted(ctx context.Context, s source, redact func(*capture.Record)) ([]*loadedSession, error) {
+func (a *App) loadRedacted(ctx context.Context, s source, redact func(*capture.Record), bar *progress) ([]*loadedSession, error) {
 	gone := writerGone(s)
 	o := loadOptions{Observer: func(string) store.Observer { return checks.NewEngine(checks.Options{WriterGone: gone}) }}
 	if redact == nil {
+		if bar != nil {
+			o.Edit = func(it *capture.Item) { bar.add(it.Ref.Length) }
+		}
 		return a.load(ctx, s, o)
 	}
 	o.Edit = func(it *capture.Item) {
+		bar.add(it.Ref.Length)
 		if it.Problem == nil {
 			redact(&it.Record)
 		}

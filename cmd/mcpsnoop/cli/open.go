@@ -61,7 +61,12 @@ func runOpen(ctx context.Context, app *App, o *openOptions) error {
 		return errNoTerminal("tail")
 	}
 	if !list[0].Stdin {
-		return app.showLog(ctx, newLogSource(app, list[0], engine), o.Theme.value, false)
+		s, remove, err := app.lined(ctx, list[0])
+		if err != nil {
+			return err
+		}
+		defer remove()
+		return app.showLog(ctx, newLogSource(app, s, engine), o.Theme.value, false)
 	}
 	s, flows, stop, err := app.spoolLive(ctx)
 	if err != nil {

@@ -50,7 +50,7 @@ of the server's command:
 		root.AddGroup(&g)
 	}
 	addCommands(root, "judge", newHubCmd(app), newRemoteCmd(app), newHTTPCmd(app), newDemoCmd(app), newSessionsCmd(app), newOpenCmd(app), newTailCmd(app), newCheckCmd(app))
-	addCommands(root, "take", newExportCmd(app), newVerifyCmd(app))
+	addCommands(root, "take", newExportCmd(app), newVerifyCmd(app), newImportCmd(app))
 	addCommands(root, "more", newVersionCmd(app), newCompletionCmd(app))
 	root.AddCommand(newDemoServerCmd(app), newStreamCmd(app))
 	help := newHelpCmd(app)

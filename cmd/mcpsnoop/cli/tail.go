@@ -56,6 +56,13 @@ func runTail(ctx context.Context, app *App, o *tailOptions) error {
 	if app.Tune != nil {
 		app.Tune(collectAt)
 	}
+	if o.Follow && !s.Stdin {
+		var remove func()
+		if s, remove, err = app.lined(ctx, s); err != nil {
+			return err
+		}
+		defer remove()
+	}
 	p := newPrinter(app, s, o)
 	if o.Follow && !s.Stdin {
 		err = follow(ctx, app, s, p)

@@ -115,11 +115,11 @@
     }
     return list2;
   }
-  function text(token) {
+  function text(lexeme) {
     try {
-      return JSON.parse(token);
+      return JSON.parse(lexeme);
     } catch {
-      return token;
+      return lexeme;
     }
   }
   function find(s, ...path) {
@@ -190,11 +190,11 @@
     return at.key === null ? [] : [el("span", "key", at.key), el("span", "colon", ": ")];
   }
   function scalar(s, at) {
-    const token = s.slice(at.from, at.to);
-    if (token[0] !== '"') {
-      return el("span", token === "null" ? "null" : token === "true" || token === "false" ? "bool" : "num", token);
+    const lexeme = s.slice(at.from, at.to);
+    if (lexeme[0] !== '"') {
+      return el("span", lexeme === "null" ? "null" : lexeme === "true" || lexeme === "false" ? "bool" : "num", lexeme);
     }
-    const value = text(token);
+    const value = text(lexeme);
     if (value.length <= longText) return el("span", "str", '"', value, '"');
     const box = el("span", "str", '"', value.slice(0, longText), "\u2026 ");
     box.append(button("show all " + value.length + " characters", () => box.replaceWith(el("span", "str", '"', value, '"'))));

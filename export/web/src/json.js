@@ -64,11 +64,11 @@ export function children(s, i) {
 }
 
 // text is what a JSON string says.
-export function text(token) {
+export function text(lexeme) {
   try {
-    return JSON.parse(token);
+    return JSON.parse(lexeme);
   } catch {
-    return token;
+    return lexeme;
   }
 }
 
@@ -149,11 +149,11 @@ function name(at) {
 }
 
 function scalar(s, at) {
-  const token = s.slice(at.from, at.to);
-  if (token[0] !== '"') {
-    return el("span", token === "null" ? "null" : token === "true" || token === "false" ? "bool" : "num", token);
+  const lexeme = s.slice(at.from, at.to);
+  if (lexeme[0] !== '"') {
+    return el("span", lexeme === "null" ? "null" : lexeme === "true" || lexeme === "false" ? "bool" : "num", lexeme);
   }
-  const value = text(token);
+  const value = text(lexeme);
   if (value.length <= longText) return el("span", "str", '"', value, '"');
   const box = el("span", "str", '"', value.slice(0, longText), "… ");
   box.append(button("show all " + value.length + " characters", () => box.replaceWith(el("span", "str", '"', value, '"'))));
