@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -177,7 +178,12 @@ func (d *Dialer) reach(ctx context.Context, via *Conn) (net.Conn, error) {
 	c, err := dialer.DialContext(ctx, "tcp", addr)
 	var op *net.OpError
 	if errors.As(err, &op) {
-		err = fmt.Errorf("%s: %w", addr, op.Err)
+		err = op.Err
+		var call *os.SyscallError
+		if errors.As(err, &call) {
+			err = call.Err
+		}
+		err = fmt.Errorf("%s: %w", addr, err)
 	}
 	return c, step(StepConnect, h, err, "is an SSH server listening there? the port of a hub is what it was given with --ssh-listen")
 }

@@ -49,6 +49,15 @@ func (f *Follower) Connect(ctx context.Context) error {
 	return nil
 }
 
+// Disconnect ends the first connection, where it is not to be used.
+func (f *Follower) Disconnect() {
+	if f.conn != nil {
+		_ = f.far.Close() // nothing was asked for
+		_ = f.conn.Close()
+		f.conn, f.far = nil, nil
+	}
+}
+
 // Kind says what answers, once connected.
 func (f *Follower) Kind() string {
 	if f.far == nil {

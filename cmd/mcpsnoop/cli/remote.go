@@ -177,15 +177,20 @@ func (a *App) connect(ctx context.Context, o *remoteOptions, t remote.Target, di
 		return nil, err
 	}
 	f := &follower{Follower: remote.Follower{Dialer: dialer, Mirror: m, Where: o.Where}, dir: t.Dir()}
+	if err := f.Connect(ctx); err != nil {
+		return f, err
+	}
 	f.unlock, err = m.Lock()
 	if errors.Is(err, remote.ErrBusy) && !o.Once {
+		f.Disconnect()
 		notes.add(fmt.Sprintf("%s: %v; its copy is shown", t, err))
 		return f, nil
 	}
 	if err != nil {
+		f.Disconnect()
 		return f, fmt.Errorf("%s: %w", t, err)
 	}
-	return f, f.Connect(ctx)
+	return f, nil
 }
 
 // copyOnce copies what there is, from all hosts at once.
@@ -197,7 +202,7 @@ func (a *App) copyOnce(ctx context.Context, all []*follower) error {
 		wg.Go(func() {
 			if errs[i] = f.Once(ctx); errs[i] == nil {
 				bytes, files := f.Mirror.Copied()
-				a.note("%s: %d logs compared, %s copied through %s, to %s", f.Dialer.Host().Alias, files, sizeText(bytes), kind, f.Mirror.Dir)
+				a.note("%s: %d logs compared, %s bytes copied through %s, to %s", f.Dialer.Host().Alias, files, sizeText(bytes), kind, f.Mirror.Dir)
 			}
 		})
 	}

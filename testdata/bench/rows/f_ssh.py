@@ -1,0 +1,174 @@
+"""Viewers over SSH, and mirrors."""
+import json, os, signal, socket, subprocess, time
+
+from kit import HERE, MIB, Broken, at_least, at_most, median
+
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Hub:
+    """mcpsnoop hub --ssh-listen on loopback, with a key that is let in."""
+
+    def __init__(self, bench, *flags):
+        self.bench, self.port = bench, free_port()
+        self.key = os.path.join(bench.tmp, "ssh-key")
+        if not os.path.exists(self.key):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.key], check=True)
+        self.keys = self.key + ".pub"
+        os.chmod(self.keys, 0o600)
+        self.log = open(os.path.join(bench.tmp, "hub.log"), "wb")
+        self.p = subprocess.Popen([bench.bin, "hub", "--ssh-listen", "127.0.0.1:%d" % self.port, "--authorized-keys", self.keys, *flags],
+                                  env=bench.env, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        end = time.time() + 10
+        while time.time() < end:
+            with socket.socket() as s:
+                if s.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.02)
+        raise Broken("the hub does not listen")
+
+    def cpu(self):
+        with open("/proc/%d/stat" % self.p.pid) as f:
+            parts = f.read().rpartition(")")[2].split()
+        return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+
+    def rss(self):
+        with open("/proc/%d/status" % self.p.pid) as f:
+            return next(int(line.split()[1]) * 1024 for line in f if line.startswith("VmRSS:"))
+
+    def ssh(self, *words, pty=False):
+        return ["ssh", "-F", "/dev/null", "-tt" if pty else "-T", "-p", str(self.port), "-i", self.key, "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none", "-o", "BatchMode=yes",
+                "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "127.0.0.1", *words]
+
+    def stop(self):
+        self.p.send_signal(signal.SIGTERM)
+        try:
+            self.p.wait(10)
+        except subprocess.TimeoutExpired:
+            self.p.kill()
+            raise Broken("the hub does not end within 10 s after TERM") from None
+
+
+def load(bench):
+    binary = os.path.join(bench.tmp, "sshload")
+    if not os.path.exists(binary):
+        subprocess.run(["go", "build", "-o", binary, "./testdata/sshload"], cwd=os.path.dirname(ROOT), check=True)
+    return binary
+
+
+def watch(bench, viewers, rate, span):
+    """viewers on a session of rate requests a second -> figures of sshload, cores and bytes a viewer of the hub."""
+    home = bench.home()
+    hub = Hub(bench)
+    try:
+        flood = subprocess.Popen([bench.lab, "flood", "-n", "1000", "-rate", str(rate), "-for", "%ds" % (span + 15), bench.bin, "--label", "flood", "--", bench.lab, "serve"],
+                                 env=bench.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        time.sleep(1.5)
+        sessions = os.path.join(home, "sessions")
+        log = os.path.join(sessions, next(n for n in os.listdir(sessions) if n.startswith("flood")))
+        before = hub.rss()
+        p = subprocess.Popen([load(bench), "-addr", "127.0.0.1:%d" % hub.port, "-key", hub.key, "-log", log, "-n", str(viewers), "-for", "%ds" % span], stdout=subprocess.PIPE, text=True)
+        time.sleep(8)
+        c, t, most = hub.cpu(), time.monotonic(), 0
+        for _ in range(max(1, int(span - 5))):
+            time.sleep(1)
+            most = max(most, hub.rss())
+        cores = (hub.cpu() - c) / (time.monotonic() - t)
+        out = p.communicate(timeout=span + 60)[0]
+        if p.returncode != 0:
+            raise Broken("sshload: exit %d" % p.returncode)
+        figures = json.loads(out)
+        done = json.loads(flood.communicate(timeout=span + 60)[0])
+        if done["c2s"] != done["requests"] + 1 and done["s2c"] != done["requests"]:
+            raise Broken("the capture lost frames: %s" % done)
+        return figures, cores, (most - before) / viewers
+    finally:
+        hub.stop()
+
+
+def many_viewers(bench):
+    """100 viewers, 80x24, one client process, 2,000 frames a second."""
+    span = bench.n(60, 5)
+    f, cores, each = watch(bench, bench.n(100, 5), 1000, span)
+    return [
+        at_most("ssh, %d viewers, 2,000 frames/s: behind the newest frame" % f["viewers"], f["lag_s_max"], 2, "%.2f s at most, median %.2f s, %d looks" % (f["lag_s_max"], f["lag_s_p50"], f["lags"]), " s"),
+        at_most("ssh, the same: cores of the hub", cores, 1.5, "%.2f" % cores, ""),
+        at_most("ssh, the same: memory a viewer", each / MIB, 4, "%.2f MiB" % (each / MIB), " MiB"),
+        at_most("ssh, the same: first screen behind the login", f["first_ms_p50"], 150, "median %.0f ms, %.0f ms at most" % (f["first_ms_p50"], f["first_ms_max"]), " ms"),
+    ]
+
+
+def bytes_to_a_viewer(bench):
+    """One viewer, 80x24, 100 frames a second."""
+    f, _, _ = watch(bench, 1, 50, bench.n(20, 5))
+    return [at_most("ssh, 100 frames/s at 80x24: bytes to the viewer", f["bytes_per_s_max"] / 1000, 20, "%.1f kB/s" % (f["bytes_per_s_max"] / 1000), " kB/s")]
+
+
+def first_screen(bench):
+    """ssh -tt until the first screen, against `ssh host version` on the same server."""
+    bench.home()
+    hub = Hub(bench)
+    try:
+        floor, seen = [], []
+        for _ in range(7):
+            t = time.monotonic()
+            subprocess.run(hub.ssh("version"), env=bench.env, check=True, capture_output=True, timeout=20)
+            floor.append(time.monotonic() - t)
+            t = time.monotonic()
+            p = subprocess.Popen(hub.ssh(pty=True), env=dict(bench.env, TERM="xterm-256color"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            got = b""
+            while b"sessions" not in got:
+                more = os.read(p.stdout.fileno(), 65536)
+                if not more:
+                    raise Broken("ssh ended before the first screen")
+                got += more
+            seen.append(time.monotonic() - t)
+            p.kill()
+            p.wait()
+        ms = (median(seen) - median(floor)) * 1000
+        return [at_most("ssh: first screen beyond a command on the same server", ms, 150, "%.0f ms; medians of 7: %.0f and %.0f ms" % (ms, median(seen) * 1000, median(floor) * 1000), " ms")]
+    finally:
+        hub.stop()
+
+
+def mirror(bench):
+    """remote --once of 1 GB of logs from a hub on loopback. Floor: cp."""
+    home = bench.home()
+    sessions = os.path.join(home, "sessions")
+    os.makedirs(sessions, mode=0o700)
+    rnd = os.urandom(1 << 20).hex()
+    size = bench.n(250, 4) * 1000 * 1000
+    for i in range(4):
+        with open(os.path.join(sessions, "big%d-9-%012x.jsonl" % (i, i)), "w") as f:
+            n = seq = 0
+            while n < size:
+                seq += 1
+                at = seq * 127 % (len(rnd) - 400)
+                n += f.write('{"session_id":"big%d-9-%012x","server_label":"big","seq":%d,"ts":"2026-08-01T16:32:00Z","direction":"s2c","transport":"stdio","raw":{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"%s"}]}}}\n'
+                             % (i, i, seq, seq, rnd[at:at + 400]))
+    hub = Hub(bench, "--history-limit", "1")
+    try:
+        copy = os.path.join(bench.tmp, "copy")
+        t = time.monotonic()
+        subprocess.run(["cp", "-r", sessions, copy], check=True)
+        floor = 4 * size / 1e6 / (time.monotonic() - t)
+        subprocess.run(["rm", "-r", copy], check=True)
+        with open(os.path.join(bench.tmp, "ssh_config"), "w") as f:
+            f.write("Host *\n  StrictHostKeyChecking no\n  UserKnownHostsFile %s\n  IdentityAgent none\n" % os.path.join(bench.tmp, "known"))
+        client = dict(bench.env, MCPSNOOP_HOME=os.path.join(bench.tmp, "client"))
+        t = time.monotonic()
+        subprocess.run([bench.bin, "remote", "-F", f.name, "-i", hub.key, "--once", "127.0.0.1:%d" % hub.port], env=client, check=True, capture_output=True, timeout=300)
+        rate = 4 * size / 1e6 / (time.monotonic() - t)
+        subprocess.run(["diff", "-r", sessions, os.path.join(client["MCPSNOOP_HOME"], "remote", "127.0.0.1_%d" % hub.port, "sessions")], check=True)
+        return [at_least("remote: mirror of %.1f GB over loopback" % (4 * size / 1e9), rate, 100, "%.0f MB/s, cp %.0f MB/s" % (rate, floor), " MB/s")]
+    finally:
+        hub.stop()
+
+
+ROWS = [first_screen, bytes_to_a_viewer, many_viewers, mirror]
