@@ -98,15 +98,21 @@ func turnFact(d *dress, s *store.Session, op *store.Operation, now time.Time) li
 	return l
 }
 
+// findingFact is a rule that the frame breaks, and what to change.
 func findingFact(d *dress, f Finding) []line {
-	i, word := inkDim, Text("info")
+	i, word := inkDim, Text("note")
 	switch f.Level {
 	case LevelMust:
 		i, word = inkError, "must"
 	case LevelShould:
 		i, word = inkWarn, "should"
 	}
-	out := []line{of(span{d.g.warn + " " + word + " ", i}, span{d.safe(f.Rule) + " ", inkStrong}, span{d.safe(f.Message), inkText})}
+	l := of(span{d.g.warn + " " + word + " ", i}, span{d.safe(f.Rule), inkStrong})
+	if f.Times > 1 {
+		l.put(inkDim, " x"+count(f.Times))
+	}
+	l.put(inkText, " "+d.safe(f.Message))
+	out := []line{l}
 	if f.Fix != "" {
 		out = append(out, of(span{"  fix ", inkDim}, span{d.safe(f.Fix), inkText}))
 	}

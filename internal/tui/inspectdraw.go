@@ -72,10 +72,7 @@ func (p *inspector) resize(w, h int) {
 func (p *inspector) facts() []line {
 	now := p.m.now()
 	r := newFrameRow(p.s, p.frame, now, live(p.m.src, p.s, now), p.m.opts.Zone)
-	var found []Finding
-	if f, ok := p.m.src.(Findings); ok {
-		found = f.OnFrame(p.s, p.frame)
-	}
+	found := p.m.rules.OnFrame(p.s, p.frame)
 	if p.loaded {
 		return frameFacts(&p.m.d, p.s, p.frame, &p.rec, &r, found)
 	}

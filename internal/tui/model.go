@@ -34,6 +34,7 @@ type Model struct {
 	recent  []string // filters that were used, the newest last
 	notice  line     // what the last action did; the next key takes it away
 	ticking bool
+	rules   Findings
 	working int // pieces of work that have not come back
 	changes <-chan struct{}
 	unsub   func()
@@ -90,6 +91,9 @@ func New(ctx context.Context, src Source, opts Options) tea.Model {
 	}
 	if m.opts.Command == "" {
 		m.opts.Command = "mcpsnoop"
+	}
+	if m.rules, _ = src.(Findings); m.rules == nil {
+		m.rules = newMarkFindings()
 	}
 	m.d.g = &unicodeGlyphs
 	m.setTheme()

@@ -38,9 +38,6 @@ func newSessionRow(src Source, s *store.Session, now time.Time) sessionRow {
 			r.revision = c.Revision
 		}
 	}
-	if f, ok := src.(Findings); ok {
-		r.warnings = f.Count(s, LevelShould)
-	}
 	return r
 }
 

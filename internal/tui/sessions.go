@@ -127,7 +127,9 @@ func (s *sessions) order() {
 	now := s.m.now()
 	rows := make(map[*store.Session]sessionRow, len(s.shown))
 	for _, x := range s.shown {
-		rows[x] = newSessionRow(s.m.src, x, now)
+		r := newSessionRow(s.m.src, x, now)
+		r.warnings = s.m.rules.Count(x, LevelShould)
+		rows[x] = r
 	}
 	slices.SortStableFunc(s.shown, func(a, b *store.Session) int {
 		x, y := rows[a], rows[b]
@@ -326,6 +328,7 @@ func (s *sessions) draw(w, h int) []line {
 		x := s.shown[i]
 		r := newSessionRow(s.m.src, x, now)
 		r.spark = activity(x, 8)
+		r.warnings = s.m.rules.Count(x, LevelShould)
 		r.marked = s.marked[x.ID]
 		out = append(out, d.pick(row(d, s.cols, &r), i == s.list.cur, true, r.marked, w))
 	}

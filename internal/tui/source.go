@@ -37,37 +37,6 @@ type Liveness interface {
 	Live(s *store.Session) bool
 }
 
-// Findings gives what the rules say. A Source that has it shows marks in the
-// stream, counts in the list of sessions and findings in the inspector.
-type Findings interface {
-	// Worst is the most severe level of the findings on a frame, and their number.
-	Worst(s *store.Session, frame uint32) (Level, int)
-	// OnFrame lists the findings on a frame, the most severe first.
-	OnFrame(s *store.Session, frame uint32) []Finding
-	// Count counts the findings of a session from a level on.
-	Count(s *store.Session, from Level) int
-}
-
-// Level is how severe a finding is.
-type Level uint8
-
-// The levels, LevelNone for no finding.
-const (
-	LevelNone Level = iota
-	LevelInfo
-	LevelShould
-	LevelMust
-)
-
-// Finding is what a rule says about a frame. Message may hold wire text.
-type Finding struct {
-	Rule, Signal string
-	Level        Level
-	Message      string
-	Fix          string // what to do about it
-	Spec         string // where the specification says so
-}
-
 // Options are what a Model takes from outside beside its Source.
 type Options struct {
 	// Env is the environment of the viewer's terminal, KEY=VALUE. It decides

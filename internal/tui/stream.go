@@ -170,6 +170,10 @@ func (s *stream) status() (line, line) {
 		return left, right
 	}
 	left = counts(d, sum, s.s.Len(), s.live)
+	if n := s.m.rules.Count(s.s, LevelShould); n > 0 {
+		left.put(inkDim, " "+d.g.dot+" ")
+		left.put(inkWarn, d.g.warn+" "+plural(n, "finding", "findings"))
+	}
 	right.spans = append(right.spans, progressBar(d, s.m.src, 10).spans...)
 	return left, right
 }

@@ -49,14 +49,11 @@ func (s *stream) drawList(w, h int, active bool) []line {
 	now := s.m.now()
 	frames := s.visible()
 	rows := make([]frameRow, len(frames))
-	findings, judged := s.m.src.(Findings)
 	for i, f := range frames {
 		rows[i] = newFrameRow(s.s, f, now, s.live, s.m.opts.Zone)
 		rows[i].detail = s.details.of(f)
 		rows[i].marked = s.marked[f]
-		if judged {
-			rows[i].worst, rows[i].found = findings.Worst(s.s, f)
-		}
+		rows[i].worst, rows[i].found = s.m.rules.Worst(s.s, f)
 	}
 	s.cols = layout(frameColumns(d, w, idWidth(d, rows, max(4, w/5))), w-3)
 	out := make([]line, 0, h)
