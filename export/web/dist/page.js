@@ -1,6 +1,6 @@
 (() => {
   // src/dom.js
-  var hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]/u;
+  var hidden = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
   var hiddenAll = new RegExp(hidden.source, "gu");
   function escape(c) {
     switch (c) {

@@ -2,8 +2,9 @@
 // page makes markup out of a string.
 
 // What would act on the text around it, or be seen by nobody: controls,
-// characters that turn the direction of text or have no width, half pairs.
-const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]/u;
+// characters that turn the direction of text or have no width, half pairs. What
+// joins and parts letters and emoji stays.
+const hidden = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const hiddenAll = new RegExp(hidden.source, "gu");
 
 function escape(c) {
