@@ -143,7 +143,7 @@ func (a *App) newHubSource(o *hubOptions) (*hubSource, error) {
 	// once. Where it cannot be made, it is looked for now and then.
 	_ = os.MkdirAll(filepath.Join(state, sessionsDir), 0o700)
 	h := hub.New(hub.Options{
-		FS: a.FS, Dir: filepath.Join(state, sessionsDir), HistoryLimit: o.Limit, Observe: o.Metrics.observe(),
+		FS: a.FS, Dir: filepath.Join(state, sessionsDir), HistoryLimit: o.Limit, Observe: liveRules,
 		Sources: []hub.Source{&mirrors{fs: a.FS, dir: filepath.Join(state, remoteDir), limit: o.Limit}},
 	})
 	return &hubSource{h, state}, nil

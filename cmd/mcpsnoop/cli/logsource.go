@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpsnoop/mcpsnoop/checks"
 	"github.com/mcpsnoop/mcpsnoop/export"
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
 	"github.com/mcpsnoop/mcpsnoop/internal/redact"
@@ -127,9 +126,7 @@ func (l *logSource) take(it *capture.Item) error {
 	a := l.byID[id]
 	if a == nil {
 		var s *store.Session
-		s, a = l.store.Open(id, l.source.Log.Path, func(_ *store.Session, a *store.Appender) store.Observer {
-			return checks.NewEngine(checks.Options{Mark: a.Mark})
-		})
+		s, a = l.store.Open(id, l.source.Log.Path, liveRules)
 		s.Origin = l.source.Origin
 		l.byID[id] = a
 	}

@@ -7,9 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/mcpsnoop/mcpsnoop/checks"
 	"github.com/mcpsnoop/mcpsnoop/hub/metrics"
-	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
 // metricsOptions are the flags of the metrics for Prometheus.
@@ -20,17 +18,6 @@ type metricsOptions struct {
 
 func (o *metricsOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.Listen, "metrics-listen", "", "serve metrics for Prometheus at `ADDR`: a port is one of loopback; there is no password")
-}
-
-// observe makes the rules run while frames arrive: findings are counted by
-// signal. nil when nobody asks for them.
-func (o *metricsOptions) observe() func(*store.Session, *store.Appender) store.Observer {
-	if o.Listen == "" {
-		return nil
-	}
-	return func(_ *store.Session, a *store.Appender) store.Observer {
-		return checks.NewEngine(checks.Options{Mark: a.Mark})
-	}
 }
 
 // metricsPart sets up the metrics of a hub and the address that serves them.

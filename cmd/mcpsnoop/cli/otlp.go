@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mcpsnoop/mcpsnoop/hub/metrics"
+	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/otlp/sink"
+	"github.com/mcpsnoop/mcpsnoop/store"
+)
+
+// otlpOptions are the flags of what is sent to an OpenTelemetry collector.
+type otlpOptions struct {
+	Endpoint string
+	Headers  []string
+	Flush    time.Duration
+	Logs     bool // of a hub
+}
+
+func (o *otlpOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.Endpoint, "otlp-endpoint", "", "send spans and metrics to the OpenTelemetry collector at `URL`: a base, or what ends in /v1/traces")
+	f.StringArrayVar(&o.Headers, "otlp-header", nil, "`'K=V'` to send along to the collector; may be repeated")
+	f.DurationVar(&o.Flush, "otlp-flush", sink.DefaultFlush, "`TIME` to send what is left at the end")
+}
+
+// sink makes what sends; nil when no endpoint was given. The endpoint turns it
+// on; the OTEL_EXPORTER_OTLP_* variables, which are often meant for the server,
+// only say how.
+func (o *otlpOptions) sink(ctx context.Context, app *App, instance string, warn func(string)) (*sink.Sink, error) {
+	if o.Endpoint == "" {
+		return nil, nil //nolint:nilnil // no sink is wanted
+	}
+	opts := sink.Options{
+		Env: app.Getenv, Logs: o.Logs, Instance: instance, Version: version, Flush: o.Flush,
+		Now: app.Clock.Now, Warn: warn, Headers: map[string]string{},
+	}
+	var err error
+	if opts.Endpoint, err = sink.ParseEndpoint(o.Endpoint, app.Getenv); err != nil {
+		return nil, usagef("--otlp-endpoint: %w", err) // without the address, which may hold a secret
+	}
+	if o.Logs && opts.Endpoint.TracesOnly() {
+		return nil, usagef("--otlp-logs wants the base of the collector's addresses, not that of traces, as --otlp-endpoint")
+	}
+	if o.Flush <= 0 {
+		return nil, usagef("--otlp-flush %s: want more than nothing", o.Flush)
+	}
+	for _, h := range o.Headers {
+		k, v, ok := strings.Cut(h, "=")
+		if k = strings.TrimSpace(k); !ok || k == "" || strings.ContainsAny(k, " :\r\n\t") || strings.ContainsAny(v, "\r\n") {
+			return nil, usagef("--otlp-header: want 'K=V', for example 'Authorization=Bearer ...'")
+		}
+		opts.Headers[k] = strings.TrimSpace(v)
+	}
+	return sink.New(ctx, opts)
+}
+
+// sender is the sink of a command that records, as it is told apart from others.
+func (o *otlpOptions) sender(ctx context.Context, app *App, warn func(string)) (*sink.Sink, error) {
+	return o.sink(ctx, app, fmt.Sprintf("%s-%d", app.Process.Host, app.Process.PID), warn)
+}
+
+// beside starts to send the session that is being recorded, and gives what
+// ends it: to be called once the log is whole. It reads the log as everybody
+// does, so that nothing of it is in the way of traffic. k may be nil.
+func (o *captureOptions) beside(ctx context.Context, app *App, k *sink.Sink, rec *capture.Recorder, warn func(string)) (finish func()) {
+	if k == nil {
+		return func() {}
+	}
+	if rec == nil {
+		warn("nothing is sent to the OTLP endpoint: spans are made of the session log, and there is none")
+		return func() {}
+	}
+	b := newBeside(app, k, rec, app.abs(o.TraceFile))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // signals are the server's to judge
+	var work sync.WaitGroup
+	sending, sent := context.WithCancel(context.WithoutCancel(ctx))
+	work.Go(func() {
+		if err := k.Run(sending); err != nil {
+			warn(fmt.Sprintf("OTLP: %v", err))
+		}
+	})
+	work.Go(func() {
+		defer sent()
+		b.run(ctx, o.OTLP.Flush)
+	})
+	return func() {
+		cancel()
+		work.Wait()
+	}
+}
+
+// beside reads the log of one session while it is written.
+type beside struct {
+	app      *App
+	id       string
+	tailers  []*capture.Tailer
+	bodies   *capture.Bodies
+	sessions []*followed
+}
+
+// followed is the session, as one of the files that may hold it gives it.
+type followed struct {
+	s *store.Session
+	a *store.Appender
+	f *sink.Follower
+}
+
+// besideEvery is how often the log is read: seldom, so that a busy session is
+// read in large pieces.
+const besideEvery = time.Second
+
+// newBeside follows a log. A trace file that another process holds is left to
+// it by the recorder: the session is then where it would be without.
+func newBeside(app *App, k *sink.Sink, rec *capture.Recorder, traceFile string) *beside {
+	b := &beside{app: app, id: rec.SessionID(), bodies: capture.NewBodies(app.FS)}
+	var paths []string
+	if traceFile != "" {
+		paths = append(paths, traceFile)
+	}
+	if state, err := app.stateDir(); err == nil {
+		paths = append(paths, filepath.Join(state, sessionsDir, b.id+".jsonl"))
+	}
+	for _, path := range paths {
+		s, a := store.NewSession(b.id, path, store.Limits{}, nil)
+		body := func(s *store.Session, i uint32) (capture.Record, error) {
+			var rec capture.Record
+			_, err := store.ReadFrame(s, i, b.bodies, &rec, nil)
+			return rec, err
+		}
+		b.tailers = append(b.tailers, capture.NewTailer(app.FS, path, capture.TailOptions{Name: b.id}))
+		b.sessions = append(b.sessions, &followed{s, a, k.Follow(s, body, time.Time{})})
+	}
+	return b
+}
+
+// run reads until ctx ends, and then the rest, for which it has some time.
+func (b *beside) run(ctx context.Context, flush time.Duration) {
+	tick := time.NewTicker(besideEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+			b.read(ctx)
+		}
+	}
+	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), flush)
+	defer cancel()
+	b.read(rest)
+	for i, x := range b.sessions {
+		x.f.End(b.app.Clock.Now())
+		_ = b.tailers[i].Close() // it was only read
+	}
+}
+
+// read takes in what has come.
+func (b *beside) read(ctx context.Context) {
+	for i, x := range b.sessions {
+		for more := true; more && ctx.Err() == nil; {
+			var err error
+			_, more, err = b.tailers[i].Poll(ctx, func(it *capture.Item) error {
+				if it.Problem != nil || it.Record.SessionID == b.id {
+					x.a.Append(it)
+				}
+				return nil
+			})
+			x.a.Publish()
+			x.f.Look(b.app.Clock.Now())
+			if err != nil {
+				break // it is tried again
+			}
+		}
+	}
+}
+
+// otlpPart sets up what a hub sends.
+func (a *App) otlpPart(ctx context.Context, o *otlpOptions, src *hubSource) (part, *sink.Sink, error) {
+	k, err := o.sink(ctx, a, fmt.Sprintf("hub-%s-%d", a.Process.Host, a.Process.PID), func(s string) { a.note("%s", s) })
+	if k == nil || err != nil {
+		return nil, nil, err
+	}
+	since := a.Clock.Now()
+	return func(ctx context.Context) error {
+		sending, sent := context.WithCancel(context.WithoutCancel(ctx))
+		var work sync.WaitGroup
+		work.Go(func() {
+			defer sent()
+			k.Watch(ctx, src, src.Body, since)
+		})
+		err := k.Run(sending)
+		work.Wait()
+		return notable("OTLP", err)
+	}, k, nil
+}
+
+// deliveries are what became of the data of a sink, for the hub's metrics.
+func deliveries(k *sink.Sink) func() []metrics.Delivery {
+	if k == nil {
+		return nil
+	}
+	return func() []metrics.Delivery {
+		var out []metrics.Delivery
+		for _, d := range k.Deliveries() {
+			out = append(out, metrics.Delivery(d))
+		}
+		return out
+	}
+}
