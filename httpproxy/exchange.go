@@ -1,26 +1,30 @@
 package httpproxy
 
 import (
+	"bytes"
 	"strings"
 	"sync"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/redact"
 	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 )
 
 // exchange is one HTTP request and its response on their way into the log. The
 // side that reads the client and the side that reads the server both use it.
 type exchange struct {
-	p      *Proxy
-	num    uint64
-	conn   string
-	method string
-	path   string
-	host   string // how the client names the proxy
-	kind   kind
-	doc    string
-	keep   bool // the client will keep its connection
-	minor  byte // of the request's HTTP/1 version
+	p       *Proxy
+	num     uint64
+	conn    string
+	method  string
+	path    string
+	host    string // how the client names the proxy
+	kind    kind
+	doc     string
+	prm     bool // for a document about a protected resource
+	message bool // the request may hold a message
+	keep    bool // the client will keep its connection
+	minor   byte // of the request's HTTP/1 version
 
 	mu   sync.Mutex
 	req  requestRecord
@@ -32,7 +36,8 @@ type exchange struct {
 	begun    bool // the first line has been recorded
 	body     copied
 	events   *wire.Events
-	open     bool // an event stream whose end has not been recorded
+	mapped   []capture.Mapping // of challenges
+	open     bool              // an event stream whose end has not been recorded
 	length   int64
 	silenced bool // nothing of the body is kept
 }
@@ -53,6 +58,8 @@ type requestRecord struct {
 	body   copied
 	length int64 // Content-Length, -1 when there is none
 	done   bool  // the line has been recorded
+
+	credential string // until then, where facts about it are recorded
 }
 
 // copied is the copy of a body, decoded, as far as it is kept.
@@ -114,13 +121,17 @@ func (p *Proxy) newExchange(h *head, connID string, bodyLength int64) *exchange 
 	path, _, _ = strings.Cut(path, "#")
 	x := &exchange{p: p, num: p.exchanges.Add(1), conn: connID, method: h.method, path: path}
 	x.host, _ = h.get("Host")
+	x.prm = metadataDoc(path) == "prm"
+	ctype, _ := h.get("Content-Type")
+	x.message = h.method == "POST" && mediaType(ctype) == "application/json"
 	if p.rec == nil {
 		return x
 	}
 	d := &capture.Draft{AllowFlow: true}
 	x.req.draft, x.req.length = d, bodyLength
 	d.Direction, d.Transport, d.ConnID, d.Exchange = capture.C2S, capture.HTTP, connID, x.num
-	requestFacts(&d.Record, &x.req.facts, h, path, query)
+	requestFacts(&d.Record, &x.req.facts, h, path)
+	p.credentialsOf(x, h, query)
 	if bodyLength >= 0 {
 		x.req.facts.ContentLength = &x.req.length
 	}
@@ -179,9 +190,13 @@ func (x *exchange) recordRequest(whole bool) {
 	x.req.draft = nil
 	if x.kind != other {
 		b.finish(whole)
+		if d.Auth != nil {
+			d.Auth.InBody = bytes.Contains(b.kept, []byte(x.req.credential)) && len(x.req.credential) >= redact.MinKnown
+		}
 		x.setBody(d, b, x.req.length, x.req.facts.Encoding)
 	}
-	x.p.rec.Record(d)
+	x.req.credential = ""
+	x.p.record(d)
 }
 
 // setBody puts a copy into a draft. A body that broke off is cut, unless its
@@ -214,7 +229,7 @@ func (x *exchange) responseHead(h *head, b *body) {
 	}
 	x.requestOver()
 	responseFacts(&x.status, &x.facts, h)
-	x.facts.Doc = x.doc
+	x.facts.Doc, x.facts.Mapped = x.doc, x.mapped
 	if b.length >= 0 {
 		x.length = b.length
 		x.facts.ContentLength = &x.length
@@ -263,7 +278,7 @@ func (x *exchange) responseOver(how string) {
 	}
 	d := x.draft()
 	x.setBody(d, &x.body, x.bodyLength(), x.facts.Encoding)
-	x.p.rec.Record(d)
+	x.p.record(d)
 }
 
 func (x *exchange) bodyLength() int64 {
@@ -286,7 +301,7 @@ func (x *exchange) event(ev wire.Event) {
 	if d.HTTP.SSE == nil {
 		d.HTTP = nil
 	}
-	x.p.rec.Record(d)
+	x.p.record(d)
 }
 
 // hideQuery takes the query off the address in an endpoint event: it holds the
@@ -310,7 +325,7 @@ func (x *exchange) streamOver(how string) {
 	if len(x.body.kept) > 0 { // of a coding that is not known
 		d := x.draft()
 		x.setBody(d, &x.body, -1, x.facts.Encoding)
-		x.p.rec.Record(d)
+		x.p.record(d)
 	}
 	if how == "" {
 		return
@@ -326,14 +341,14 @@ func (x *exchange) streamOver(how string) {
 			d.Body, d.Size, d.EOL = ev.Data, ev.Size, "none"
 		}
 	}
-	x.p.rec.Record(d)
+	x.p.record(d)
 }
 
 // line records a line without a frame.
 func (x *exchange) line(body []byte) {
 	d := x.draft()
 	d.Body = body
-	x.p.rec.Record(d)
+	x.p.record(d)
 }
 
 // draft makes the next line of the response; its head stands on the first.
@@ -366,5 +381,5 @@ func (x *exchange) local(status int, text string) {
 	if text != "" {
 		d.Body = []byte(text)
 	}
-	x.p.rec.Record(d)
+	x.p.record(d)
 }

@@ -12,10 +12,9 @@ import (
 )
 
 // requestFacts reads what the record keeps of the head of a request.
-func requestFacts(rec *capture.Record, facts *capture.HTTPFacts, h *head, path, query string) {
+func requestFacts(rec *capture.Record, facts *capture.HTTPFacts, h *head, path string) {
 	rec.HTTP = facts
 	facts.Method, facts.Path = h.method, path
-	facts.QueryToken = queryToken(query)
 	for i, f := range h.fields {
 		switch strings.ToLower(f.name) {
 		case "accept":
@@ -120,25 +119,6 @@ func sessionFacts(rec *capture.Record, facts *capture.HTTPFacts, id string) {
 func hash16(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:8])
-}
-
-// queryToken reports whether a query carries an access token by the name that
-// RFC 6750 (section 2.3) gives it, or by a usual one.
-func queryToken(query string) bool {
-	if query == "" {
-		return false
-	}
-	for part := range strings.SplitSeq(query, "&") {
-		name, _, _ := strings.Cut(part, "=")
-		if n, err := url.QueryUnescape(name); err == nil {
-			name = n
-		}
-		switch strings.ToLower(name) {
-		case "access_token", "token":
-			return true
-		}
-	}
-	return false
 }
 
 // bareURL takes user, query and fragment off a URL reference, which may hold secrets.

@@ -2,6 +2,7 @@ package httpproxy
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -315,7 +316,8 @@ func (s *http2Side) pass(w http.ResponseWriter, r *http.Request, x *exchange, re
 	if r.Method == http.MethodHead || resp.ContentLength == 0 || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified {
 		b.kind = noBody
 	}
-	x.responseHead(h, b)
+	x.head(h, b)
+	doc, whole := x.holdBody(h, resp)
 	hp := hopOf(h)
 	out := w.Header()
 	for _, f := range h.fields {
@@ -332,7 +334,12 @@ func (s *http2Side) pass(w http.ResponseWriter, r *http.Request, x *exchange, re
 		out.Add("Trailer", n)
 	}
 	w.WriteHeader(resp.StatusCode)
-	how := s.copyBody(w, r, x, resp.Body)
+	how := "server"
+	if whole {
+		_, _ = w.Write(doc) // a client that has gone needs none
+	} else {
+		how = s.copyBody(w, r, x, resp.Body)
+	}
 	if how != "server" {
 		if s.p.ctx.Err() != nil {
 			how = "" // that was us
@@ -343,6 +350,45 @@ func (s *http2Side) pass(w http.ResponseWriter, r *http.Request, x *exchange, re
 	for n, vs := range resp.Trailer {
 		out[http.TrailerPrefix+n] = vs
 	}
+}
+
+// holdBody is hold for a body that net/http reads: it gives the document that
+// the client gets, or puts what it has read back.
+func (x *exchange) holdBody(h *head, resp *http.Response) (doc []byte, whole bool) {
+	if !x.mapsBody(h, resp.ContentLength) {
+		return nil, false
+	}
+	held, err := io.ReadAll(io.LimitReader(resp.Body, maxDoc+1))
+	if err != nil || len(held) > maxDoc {
+		resp.Body = &readBack{io.MultiReader(bytes.NewReader(held), &failing{resp.Body, err}), resp.Body}
+		return nil, false
+	}
+	doc, changed := x.mapDoc(h, held)
+	x.responseBytes(held, true)
+	if changed {
+		mappedHead(h, len(doc))
+		resp.Trailer = nil
+	}
+	return doc, true
+}
+
+// readBack is a body whose beginning has been read.
+type readBack struct {
+	io.Reader
+	io.Closer
+}
+
+// failing gives the error that ended a body, if one did.
+type failing struct {
+	io.Reader
+	err error
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	return f.Reader.Read(p)
 }
 
 // copyBody passes a body on as it comes and says who ended it.

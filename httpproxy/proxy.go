@@ -41,6 +41,9 @@ type Options struct {
 	Names []string      // names of this machine that mean the proxy in Host, beside the loopback names
 	NoMap bool          // addresses in what the server says stay as they are
 
+	// ObserveAuth records facts derived from credentials, never a credential.
+	ObserveAuth bool
+
 	Warn func(string) // told of trouble that does not end the proxy; nil means nobody
 }
 
@@ -71,6 +74,8 @@ type Proxy struct {
 	grace    time.Duration
 	own      own
 	old      oldTransport
+	noMap    bool
+	creds    *credentials
 	warn     func(string)
 
 	exchanges atomic.Uint64
@@ -90,7 +95,7 @@ type Proxy struct {
 func New(o Options) *Proxy {
 	p := &Proxy{
 		target: o.Target, headers: o.Headers, rec: o.Recorder, maxFrame: o.MaxFrame, grace: o.Grace, warn: o.Warn,
-		own: own{names: o.Names}, old: oldTransport{target: o.Target, noMap: o.NoMap},
+		own: own{names: o.Names}, old: oldTransport{target: o.Target, noMap: o.NoMap}, noMap: o.NoMap, creds: newCredentials(o.ObserveAuth, o.Headers),
 		pairs: map[*pair]struct{}{}, warned: map[string]bool{},
 	}
 	if p.maxFrame == 0 {
@@ -203,6 +208,7 @@ func (p *Proxy) warnOnce(what, text string) {
 	}
 	p.mu.Unlock()
 	if first {
+		text, _ = p.creds.known.Text(text)
 		p.warn(text)
 	}
 }

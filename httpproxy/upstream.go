@@ -116,7 +116,7 @@ func (u *upstream) response(x *exchange) bool {
 		}
 		return true
 	}
-	x.responseHead(&h, &b)
+	x.head(&h, &b)
 	if h.status == http.StatusSwitchingProtocols || x.method == http.MethodConnect && h.status < 300 {
 		u.tunnel(&h, &p)
 		return false
@@ -130,7 +130,19 @@ func (u *upstream) pass(x *exchange, h *head, b *body, p *hop) bool {
 	u.in.to = k
 	defer func() { u.in.to = nil }()
 	p.close = p.close || x.keep && b.kind != byClose && u.c.p.closing.Load()
+	held, whole, err := x.hold(h, b)
+	if whole {
+		return u.passDoc(x, h, b, p, held)
+	}
 	writeResponse(k, h, p, b.kind == byChunks)
+	if len(held) > 0 {
+		x.responseBytes(held, false)
+		writePiece(k, b, held, false)
+	}
+	if err != nil {
+		u.broken(x, "reset", err)
+		return false
+	}
 	write := func(q []byte) { writePiece(k, b, q, false) }
 	var m *endpointMapper
 	if isEventStream(h) {
@@ -167,6 +179,24 @@ func (u *upstream) pass(x *exchange, h *head, b *body, p *hop) bool {
 			return u.finish(x.keep && !p.close && b.kind != byClose)
 		}
 	}
+}
+
+// passDoc passes a document on that has been held until it was whole.
+func (u *upstream) passDoc(x *exchange, h *head, b *body, p *hop, held []byte) bool {
+	k := &u.c.out
+	doc, changed := x.mapDoc(h, held)
+	x.responseBytes(held, true)
+	if changed {
+		mappedHead(h, len(doc))
+		writeResponse(k, h, p, false)
+		k.bytes(doc)
+	} else {
+		writeResponse(k, h, p, b.kind == byChunks)
+		writePiece(k, b, held, false)
+		writePiece(k, b, nil, true)
+	}
+	k.flush()
+	return u.finish(x.keep && !p.close && b.kind != byClose)
 }
 
 // finish ends an exchange whose response has been passed on whole. Both

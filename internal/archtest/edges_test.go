@@ -8,6 +8,7 @@ var floors = [][]string{
 	{"internal/capture"},
 	{"store"},
 	{"checks", "internal/otlp", "internal/play"},
+	{"internal/otlp/sink"},
 	{"export/web"},
 	{"export", "internal/share"},
 	{"internal/tui", "internal/stream", "internal/selfserve"},
@@ -45,6 +46,11 @@ var edges = map[string]map[string]string{
 		"store":            "spans, metrics and logs are made of operations",
 		"internal/mcp":     "attribute values are methods, revisions and error codes",
 		"internal/wire":    "ids in attributes keep their JSON text",
+	},
+	"internal/otlp/sink": {
+		"internal/otlp":    "what is sent are the spans that the export writes",
+		"store":            "looks at sessions until their operations are done",
+		"internal/capture": "the bodies of frames that are sent as logs",
 	},
 	"internal/play": {
 		"store":            "what is replayed or answered are the operations of a session",
@@ -102,7 +108,7 @@ var edges = map[string]map[string]string{
 	},
 	"httpproxy": {
 		"internal/capture": "writes the log",
-		"internal/redact":  "takes the configured redaction to the writer",
+		"internal/redact":  "covers credentials that servers send back, before the record has them",
 		"internal/mcp":     "knows routing headers, revisions and the metadata documents",
 		"internal/wire":    "cuts bodies and event streams into frames",
 	},

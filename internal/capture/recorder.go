@@ -279,6 +279,29 @@ func (w *recording) redactFacts(rec *Record) {
 			rec.Redacted = true
 		}
 	}
+	if rec.Auth != nil && rec.Auth.JWT != nil {
+		w.redactClaims(rec)
+	}
+}
+
+// redactClaims takes secrets out of what is known of a token.
+func (w *recording) redactClaims(rec *Record) {
+	r, ok := w.redact.(ClaimRedactor)
+	if !ok {
+		return
+	}
+	j := rec.Auth.JWT
+	claim := func(name string, v *string) {
+		if out, changed := r.Claim(name, *v); changed {
+			*v, rec.Redacted = out, true
+		}
+	}
+	claim("iss", &j.Iss)
+	claim("scope", &j.Scope)
+	claim("sub", &j.Sub)
+	for i := range j.Aud {
+		claim("aud", &j.Aud[i])
+	}
 }
 
 // emit numbers a record and appends its line to the buffer.

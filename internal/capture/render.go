@@ -18,6 +18,13 @@ type Redactor interface {
 	Header(name, value string) (out string, changed bool)
 }
 
+// ClaimRedactor is a Redactor that looks at the claims of a token, too.
+type ClaimRedactor interface {
+	Redactor
+	// Claim does the same for the value of a claim.
+	Claim(name, value string) (out string, changed bool)
+}
+
 // Draft is a whole frame on its way into the log: the facts of the record,
 // and the body as it stood on the wire, which the recorder will classify.
 type Draft struct {

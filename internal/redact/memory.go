@@ -27,6 +27,7 @@ const knownValue = "known-value"
 // memory holds found values and all the forms in which they are looked for.
 type memory struct {
 	count atomic.Int32 // of values
+	sure  bool         // all values are secrets: short ones are found within words, too
 
 	mu      sync.RWMutex
 	slots   []known
@@ -79,6 +80,9 @@ func (m *memory) add(text, mark string) {
 		m.forget(m.next)
 	}
 	k := known{text: text, mark: mark, forms: formsOf(text, long)}
+	for i := range k.forms {
+		k.forms[i].bound = k.forms[i].bound && !m.sure
+	}
 	m.slots[m.next] = k
 	m.byText[text] = m.next
 	m.next = (m.next + 1) % MaxRemembered

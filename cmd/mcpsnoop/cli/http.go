@@ -25,6 +25,7 @@ type httpOptions struct {
 	Headers []string
 	TLSCA   string
 	NoMap   bool
+	Observe bool
 }
 
 func newHTTPCmd(app *App) *cobra.Command {
@@ -46,6 +47,7 @@ A bare port listens on loopback; 0.0.0.0:PORT opens it to the network.`,
 	fs.StringArrayVar(&o.Headers, "target-header", nil, "`'K: V'` to set on each request to the target; may be repeated")
 	fs.StringVar(&o.TLSCA, "tls-ca", "", "`FILE` with the certificates (PEM) that may vouch for an https target, beside the system's")
 	fs.BoolVar(&o.NoMap, "no-map", false, "leave addresses in what the server says as they are")
+	fs.BoolVar(&o.Observe, "observe-auth", false, "record facts about credentials: a hash, the scheme, claims of a JWT; never a credential")
 	o.addFlags(fs)
 	return cmd
 }
@@ -94,7 +96,7 @@ func runHTTP(ctx context.Context, app *App, o *httpOptions, flags *pflag.FlagSet
 
 // proxyOptions reads the flags that are the proxy's own.
 func (o *httpOptions) proxyOptions(app *App) (httpproxy.Options, error) {
-	opts := httpproxy.Options{MaxFrame: int(o.MaxFrame), Grace: o.Grace, NoMap: o.NoMap}
+	opts := httpproxy.Options{MaxFrame: int(o.MaxFrame), Grace: o.Grace, NoMap: o.NoMap, ObserveAuth: o.Observe}
 	switch {
 	case o.Target == "":
 		return opts, usagef("no target: give the URL of the server with --target, for example --target http://localhost:3000/mcp")

@@ -46,6 +46,8 @@ func (r recordRedactor) Payload(dst, raw []byte) ([]byte, bool) {
 
 func (r recordRedactor) Text(s string) (string, bool) { return r.e.Text(s) }
 
+func (r recordRedactor) Claim(name, value string) (string, bool) { return r.e.Claim(name, value) }
+
 func (r recordRedactor) Header(name, value string) (string, bool) {
 	return r.e.Header(name, value, nil)
 }

@@ -54,7 +54,7 @@ func TestConfigKeysAreFlags(t *testing.T) {
 		c.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
 	}
 	for _, key := range configKeys() {
-		if !flags[key] && !strings.HasPrefix(key, "otlp-") && key != "observe-auth" {
+		if !flags[key] && !strings.HasPrefix(key, "otlp-") {
 			t.Errorf("key %s has no flag", key)
 		}
 	}
