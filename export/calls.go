@@ -44,7 +44,7 @@ func (d *document) call(s *Session, o *store.Operation, withError bool) {
 	d.text("status", o.State.String())
 	d.stamp("started", time.Unix(0, o.Start))
 	if o.Finish > 0 {
-		d.millis("duration_ms", o.Duration(d.in.Now))
+		d.millis("duration_ms", o.Duration(s.until()))
 	}
 	if a, ok := o.Answer(); ok {
 		d.num("answer", int64(s.Frame(a).Seq))
@@ -92,4 +92,3 @@ func (d *document) callError(s *Session, o *store.Operation, answer uint32) {
 	d.textIf("message", wire.GetString(e, "message"))
 	d.close("}")
 }
-

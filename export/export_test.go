@@ -22,7 +22,7 @@ import (
 // rows are "ms direction body", which stand for the records of a log.
 func inputOf(t *testing.T, logs ...[]string) *Input {
 	t.Helper()
-	in := &Input{Bodies: capture.NewBodies(capture.OS{}), Now: time.Unix(2_000_000_000, 0)}
+	in := &Input{Bodies: capture.NewBodies(capture.OS{})}
 	t.Cleanup(func() { in.Bodies.Close() })
 	for n, rows := range logs {
 		id := fmt.Sprintf("log-%d-00000000000a", n+1)

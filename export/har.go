@@ -131,10 +131,10 @@ func (h *har) entries(ctx context.Context) error {
 // entry writes one call.
 func (h *har) entry(s *Session, i store.OpIndex) {
 	o := s.Op(i)
-	last, server, wait := o, o.Duration(h.in.Now), time.Duration(0)
+	last, server, wait := o, o.Duration(s.until()), time.Duration(0)
 	var hops []store.Hop
 	if _, more := o.Next(); more {
-		c := s.Chain(i, h.in.Now)
+		c := s.Chain(i, s.until())
 		hops, server, wait = c.Hops, c.Server, c.Wait
 		last = s.Op(hops[len(hops)-1].Op)
 	}

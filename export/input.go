@@ -16,8 +16,7 @@ import (
 type Input struct {
 	Logs    []Log
 	Bodies  *capture.Bodies
-	Now     time.Time // for calls that are still open
-	Version string    // of this program
+	Version string // of this program
 
 	// Redact takes secrets out of a record; nil when all is written as it is.
 	// The index and the findings have been made of what it returns.
@@ -45,11 +44,14 @@ type Session struct {
 	*store.Session
 	From     string // path of its log, "-" for standard input
 	Findings []*checks.Finding
-	Ladders  []Ladder // attempts to get authorization, oldest first
 
 	picked *picked                      // nil for everything
 	marks  map[uint32][]*checks.Finding // features on their way out, by frame
 }
+
+// until is the end of what is known of a session: calls without an answer have
+// waited until then. It is no clock's time, so that exports of one log agree.
+func (s *Session) until() time.Time { return s.Summary().Newest }
 
 // Sessions lists the sessions of all logs.
 func (in *Input) Sessions() []*Session {

@@ -3,6 +3,8 @@ package export
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpsnoop/mcpsnoop/checks"
@@ -43,7 +45,7 @@ func (d *document) interaction(s *Session, i store.OpIndex) {
 	d.text("method", s.OpMethod(o))
 	d.textIf("name", s.OpName(o))
 	if _, more := o.Next(); !more { // by far the most
-		took := o.Duration(d.in.Now)
+		took := o.Duration(s.until())
 		d.text("status", o.State.String())
 		d.num("round_trips", 1)
 		d.millis("total_ms", took)
@@ -53,7 +55,7 @@ func (d *document) interaction(s *Session, i store.OpIndex) {
 		d.close("}")
 		return
 	}
-	c := s.Chain(i, d.in.Now)
+	c := s.Chain(i, s.until())
 	last := s.Op(c.Hops[len(c.Hops)-1].Op)
 	d.text("status", last.State.String())
 	d.num("round_trips", int64(len(c.Hops)))
@@ -203,60 +205,70 @@ func (d *document) fields(e *store.Elicitation) {
 	})
 }
 
-// Ladder is the attempts to get one operation authorized.
-type Ladder struct {
-	Operation  string // "tools/call files.read"
-	Attempts   int
-	Succeeded  bool
-	Challenges []Challenge
-}
-
-// Challenge is what one answer demands.
-type Challenge struct {
-	Seq              uint64
-	Status           int
-	Scheme           string
-	Error            string
-	Scope            []string
-	ResourceMetadata string
-	Description      string
-	Raw              string
-}
-
 // ladders writes the attempts to get authorization.
 func (d *document) ladders(s *Session) {
-	for _, l := range s.Ladders {
+	for _, l := range s.Summary().Ladders {
+		if s.picked != nil && !slices.ContainsFunc(l.Attempts, func(a store.Attempt) bool { return s.has(a.Request) }) {
+			continue
+		}
 		d.line()
 		d.open("{")
 		d.of(s)
 		d.text("operation", l.Operation)
-		d.num("attempts", int64(l.Attempts))
+		d.num("attempts", int64(l.Count))
 		d.member("succeeded")
 		d.bool(l.Succeeded)
 		d.list("challenges", func() {
-			for i := range l.Challenges {
-				d.challenge(&l.Challenges[i])
+			for i := range l.Attempts {
+				d.challenge(&l.Attempts[i])
 			}
 		})
 		d.close("}")
 	}
 }
 
-func (d *document) challenge(c *Challenge) {
+// challenge writes what an answer demands: the first Bearer challenge, else
+// the first one, and all of it as the server wrote it. An attempt that was let
+// through demands nothing.
+func (d *document) challenge(a *store.Attempt) {
+	if !a.Refused() {
+		return
+	}
+	c := a.Bearer()
+	var raw []string
+	for i := range a.Demands {
+		raw = append(raw, a.Demands[i].Raw)
+		if c == nil && len(a.Demands[i].Challenges) > 0 {
+			c = &a.Demands[i].Challenges[0]
+		}
+	}
 	d.open("{")
-	d.num("seq", int64(c.Seq))
-	d.num("status", int64(c.Status))
-	d.textIf("scheme", c.Scheme)
-	d.textIf("error", c.Error)
+	d.num("seq", int64(a.Seq))
+	d.num("status", int64(a.Status))
+	if c != nil {
+		d.textIf("scheme", c.Scheme)
+		d.param("error", c, mcp.ParamError)
+	}
 	d.list("scope", func() {
-		for _, s := range c.Scope {
+		if c == nil {
+			return
+		}
+		for _, s := range c.Scopes() {
 			d.string(s)
 		}
 	})
-	d.textIf("resource_metadata", c.ResourceMetadata)
-	d.textIf("error_description", c.Description)
-	d.text("raw", c.Raw)
+	if c != nil {
+		d.param("resource_metadata", c, mcp.ParamResourceMetadata)
+		d.param("error_description", c, mcp.ParamErrorDescription)
+	}
+	d.text("raw", strings.Join(raw, ", "))
 	d.close("}")
+}
+
+// param writes a parameter of a challenge, when it is there.
+func (d *document) param(name string, c *mcp.Challenge, param string) {
+	v, _ := c.Get(param)
+	d.textIf(name, v)
 }
 
 // deprecated lists the features on their way out that a frame uses.

@@ -31,7 +31,7 @@ func writeOTLP(ctx context.Context, w io.Writer, in *Input) error {
 		if s.picked != nil {
 			pick = s.hasOp
 		}
-		spans := otlp.NewSpans(s.Session, bodies.record, in.Now)
+		spans := otlp.NewSpans(s.Session, bodies.record, s.until())
 		spans.Content = true
 		if err := otlp.WriteJSON(out, spans, in.Version, pick); err != nil {
 			return err

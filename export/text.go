@@ -41,7 +41,7 @@ func writeText(ctx context.Context, w io.Writer, in *Input) error {
 	}
 	bodies := newBodyReader(in)
 	for _, s := range sessions {
-		if err := writeInteractions(ctx, out, in, s, bodies, several); err != nil {
+		if err := writeInteractions(ctx, out, s, bodies, several); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // writeInteractions lists calls with their retries: how many requests they
 // took, and who took the time.
-func writeInteractions(ctx context.Context, w *bufio.Writer, in *Input, s *Session, r *bodyReader, several bool) error {
+func writeInteractions(ctx context.Context, w *bufio.Writer, s *Session, r *bodyReader, several bool) error {
 	begun := false
 	for i := range s.OpLen() {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -25,20 +25,20 @@ func writeInteractions(ctx context.Context, w *bufio.Writer, in *Input, s *Sessi
 			title(w, "interactions", s, several)
 			begun = true
 		}
-		if err := writeInteraction(w, in, s, r, i); err != nil {
+		if err := writeInteraction(w, s, r, i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writeInteraction(w *bufio.Writer, in *Input, s *Session, r *bodyReader, i store.OpIndex) error {
+func writeInteraction(w *bufio.Writer, s *Session, r *bodyReader, i store.OpIndex) error {
 	o := s.Op(i)
 	what := Safe(strings.TrimSpace(s.OpMethod(o) + " " + s.OpName(o)))
 	at := "#" + fmt.Sprint(s.Frame(o.Request).Seq)
-	c := store.Chain{Hops: []store.Hop{{Op: i, Server: o.Duration(in.Now)}}, Server: o.Duration(in.Now)}
+	c := store.Chain{Hops: []store.Hop{{Op: i, Server: o.Duration(s.until())}}, Server: o.Duration(s.until())}
 	if _, more := o.Next(); more {
-		c = s.Chain(i, in.Now)
+		c = s.Chain(i, s.until())
 	}
 	last := s.Op(c.Hops[len(c.Hops)-1].Op)
 	trips := "1 round trip"

@@ -97,7 +97,7 @@ func runExport(ctx context.Context, app *App, o *exportOptions) error {
 	redact := export.Redactor(engine)
 	bar := app.newProgress("export", work(sources, redact != nil))
 	defer bar.end()
-	in := &export.Input{Bodies: capture.NewBodies(app.FS), Now: app.Clock.Now(), Version: version, Redact: redact, Where: where, Progress: bar.add}
+	in := &export.Input{Bodies: capture.NewBodies(app.FS), Version: version, Redact: redact, Where: where, Progress: bar.add}
 	defer in.Bodies.Close()
 	for _, s := range sources {
 		log, remove, err := app.exportLog(ctx, s, redact, bar)
