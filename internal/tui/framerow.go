@@ -157,14 +157,15 @@ func stands(d *dress, r *frameRow) []span {
 		out = []span{{"  " + Text(strconv.Itoa(int(r.f.Status))), inkDim}}
 	}
 	if r.found > 0 && r.worst >= LevelShould {
-		i := inkWarn
+		i, word := inkWarn, Text(" should")
 		if r.worst == LevelMust {
-			i = inkError
+			i, word = inkError, " must"
 		}
 		if len(out) > 0 {
+			word = ""
 			out = append(out, span{" ", inkText})
 		}
-		out = append(out, span{repeat(d.g.warn, min(r.found, 3)), i})
+		out = append(out, span{repeat(d.g.warn, min(r.found, 2)) + word, i})
 	}
 	return out
 }

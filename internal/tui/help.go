@@ -151,6 +151,7 @@ func (h *help) signs() []sign {
 		{g.gone + " no answer", inkWarn, "none came before the session ended; also: cancelled"},
 		{g.late + " late", inkWarn, "the answer came after the cancel"},
 		{g.warn + " lost", inkWarn, "frames are missing just before this one"},
+		{g.warn + " must", inkError, "breaks a rule of the specification, or should not be; the inspector says which"},
 		{g.marked, inkNote, "marked with space"},
 	}
 }

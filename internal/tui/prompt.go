@@ -170,23 +170,17 @@ func (p *prompt) hint(m *Model) line {
 
 const maxOffers = 8
 
-// over draws the mistake or the offers over the first lines of the screen.
-func (p *prompt) over(m *Model, body []line, w int) {
+// below are the lines between the prompt and the list: the mistake, or ways to
+// go on typing, at most n.
+func (p *prompt) below(m *Model, w, n int) []line {
 	d := &m.d
-	if p.wrong != nil && len(p.offers) == 0 && len(body) > 0 {
-		at := min(max(0, p.wrong.Column-1), max(0, w-2))
-		l := of(span{blanks(min(1+d.w.of(p.sign)+at, w-2)), inkText}, span{"^", inkError})
-		msg := Text("column "+strconv.Itoa(p.wrong.Column)+": ") + d.safe(p.wrong.Msg)
-		if d.w.width(l)+1+d.w.of(msg) > w {
-			l = of(span{" ", inkText}, span{msg, inkError})
-		} else {
-			l.put(inkError, " "+msg)
-		}
-		body[0] = d.w.fit(l, w, d.g.dots)
-		return
+	if p.wrong != nil && len(p.offers) == 0 && n > 0 {
+		return p.mistake(d, w, n)
 	}
-	first := max(0, min(p.chosen-maxOffers+1, len(p.offers)-maxOffers))
-	for i := range min(maxOffers, len(p.offers), len(body)) {
+	n = min(n, maxOffers, len(p.offers))
+	first := max(0, min(p.chosen-n+1, len(p.offers)-n))
+	out := make([]line, 0, n)
+	for i := range n {
 		o := p.offers[first+i]
 		l := of(span{"   ", inkText}, span{d.w.padRight(d.safe(o.Text), min(24, w/2)), inkStrong}, span{"  " + d.safe(o.Help), inkDim})
 		l.base = baseResting
@@ -194,8 +188,25 @@ func (p *prompt) over(m *Model, body []line, w int) {
 			l.base = baseSelected
 			l.spans[0].text = " " + d.g.selected + " "
 		}
-		body[i] = d.w.fit(l, w, d.g.dots)
+		out = append(out, d.w.fit(l, w, d.g.dots))
 	}
+	return out
+}
+
+// mistake says what is wrong, below the place where it is, or over several
+// lines where it is long.
+func (p *prompt) mistake(d *dress, w, n int) []line {
+	at := min(1+d.w.of(p.sign)+max(0, p.wrong.Column-1), w-2)
+	msg := Text("column "+strconv.Itoa(p.wrong.Column)+": ") + d.safe(p.wrong.Msg)
+	l := of(span{blanks(at), inkText}, span{"^ " + msg, inkError})
+	if d.w.width(l) <= w {
+		return []line{d.w.fit(l, w, d.g.dots)}
+	}
+	var out []line
+	for _, t := range breakText(string(msg), w-2, d.runeCells) {
+		out = append(out, d.w.fit(of(span{" ", inkText}, span{Text(t), inkError}), w, d.g.dots))
+	}
+	return out[:min(len(out), n)]
 }
 
 // remember keeps a filter for the arrow keys.

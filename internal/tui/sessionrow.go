@@ -154,8 +154,8 @@ func sessionColumns(d *dress) []column[*sessionRow] {
 	}
 	return []column[*sessionRow]{
 		{head: "NAME", sort: 'M', min: 12, want: 18, grow: 3, rank: 0, cell: func(r *sessionRow, _ int) []span { return nameCell(d, r) }},
-		{head: "CLIENT", sort: 'C', min: 12, want: 18, grow: 2, rank: 7, cell: func(r *sessionRow, _ int) []span { return text(inkText, d.safe(r.client)) }},
-		{head: "SERVER", sort: 'S', min: 12, want: 20, grow: 2, rank: 9, cell: func(r *sessionRow, _ int) []span { return text(inkText, d.safe(r.server)) }},
+		{head: "CLIENT", sort: 'C', min: 13, want: 18, grow: 2, rank: 7, cell: func(r *sessionRow, _ int) []span { return text(inkText, d.safe(r.client)) }},
+		{head: "SERVER", sort: 'S', min: 14, want: 20, grow: 2, rank: 9, cell: func(r *sessionRow, _ int) []span { return text(inkText, d.safe(r.server)) }},
 		{head: "REVISION", sort: 'V', min: 10, rank: 10, cell: func(r *sessionRow, _ int) []span { return text(inkDim, d.safe(r.revision)) }},
 		{head: "CALLS", sort: 'L', min: 5, rank: 4, right: true, cell: func(r *sessionRow, _ int) []span { return number(inkText, r.sum.Calls.Total) }},
 		{head: "ERR", sort: 'R', min: 5, rank: 2, right: true, cell: func(r *sessionRow, _ int) []span { return number(inkError, r.sum.Calls.Failed) }},

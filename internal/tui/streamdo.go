@@ -239,8 +239,11 @@ func isOdd(s *store.Session, i uint32) bool {
 	if f.Kind == store.KindInvalid || f.Status >= 400 || f.Flags&(store.Late|store.Unpaired|store.Gap) != 0 {
 		return true
 	}
-	at, ok := f.Op()
-	return ok && f.Kind == store.KindRequest && s.Op(at).State != store.OK
+	if at, ok := f.Op(); ok && f.Kind == store.KindRequest && s.Op(at).State != store.OK {
+		return true
+	}
+	worst, _ := (&markFindings{}).Worst(s, i)
+	return worst >= LevelShould
 }
 
 func (s *stream) mark() {

@@ -51,11 +51,12 @@ func (m *Model) lines() ([]line, *tea.Cursor) {
 	status, cursor := m.statusLine(w)
 	out = append(out, status)
 	_, bodyHeight := m.body()
-	body := m.top().draw(w, bodyHeight)
 	if m.prompt != nil {
-		m.prompt.over(m, body, w)
+		below := m.prompt.below(m, w, bodyHeight/2)
+		out = append(out, below...)
+		bodyHeight -= len(below)
 	}
-	out = append(out, body...)
+	out = append(out, m.top().draw(w, bodyHeight)...)
 	return append(out, m.footLine(w)), cursor
 }
 
