@@ -64,6 +64,11 @@ func runHTTP(ctx context.Context, app *App, o *httpOptions, flags *pflag.FlagSet
 	if err != nil {
 		return err
 	}
+	warn := func(s string) { app.note("%s", s) }
+	sender, err := o.OTLP.sender(ctx, app, warn)
+	if err != nil {
+		return err
+	}
 	addr, err := loopbackUnlessSaid(o.Listen)
 	if err != nil {
 		return usagef("--listen %q: %w", o.Listen, err)
@@ -72,9 +77,9 @@ func runHTTP(ctx context.Context, app *App, o *httpOptions, flags *pflag.FlagSet
 	if err != nil {
 		return withHint(fmt.Errorf("listen on %s: %w", addr, plainNet(err)), "is another program there? give another port with --listen")
 	}
-	warn := func(s string) { app.note("%s", s) }
 	opts.Warn = warn
 	opts.Recorder = app.httpRecorder(o, engine, opts.Target, warn)
+	defer o.beside(ctx, app, sender, opts.Recorder, warn)()
 	app.announce(l.Addr(), opts.Target, opts.Recorder)
 	err = httpproxy.New(opts).Serve(ctx, l)
 	if opts.Recorder == nil {

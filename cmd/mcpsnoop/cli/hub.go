@@ -20,6 +20,7 @@ import (
 type hubOptions struct {
 	SSH     sshOptions
 	Metrics metricsOptions
+	OTLP    otlpOptions
 	TUI     bool
 	Theme   *choice
 	Limit   int // of the saved sessions that are loaded
@@ -52,6 +53,8 @@ SIGHUP reads the keys again. Any number of hubs may run: they only read.`,
 	f := cmd.Flags()
 	o.SSH.addFlags(f)
 	o.Metrics.addFlags(f)
+	o.OTLP.addFlags(f)
+	f.BoolVar(&o.OTLP.Logs, "otlp-logs", false, "send each frame to the collector, too, as a log")
 	f.BoolVar(&o.TUI, "tui", false, "show the user interface in this terminal, too")
 	f.Var(o.Theme, "theme", "colours: auto, light, dark, contrast or none")
 	f.IntVar(&o.Limit, "history-limit", 100, "load the `N` newest saved sessions; 0 means all")
@@ -72,8 +75,15 @@ func (o *hubOptions) parts(ctx context.Context, app *App, src *hubSource) ([]par
 		}
 		all = append(all, p)
 	}
+	p, sink, err := app.otlpPart(ctx, &o.OTLP, src)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		all = append(all, p)
+	}
 	if o.Metrics.Listen != "" {
-		more, err := app.metricsPart(ctx, &o.Metrics, src, nil)
+		more, err := app.metricsPart(ctx, &o.Metrics, src, deliveries(sink))
 		if err != nil {
 			return nil, err
 		}

@@ -25,6 +25,7 @@ type captureOptions struct {
 	MaxLogSize size
 	Grace      time.Duration
 	Redact     redactOptions
+	OTLP       otlpOptions
 }
 
 func (o *captureOptions) addFlags(fs *pflag.FlagSet) {
@@ -36,6 +37,7 @@ func (o *captureOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(&o.MaxLogSize, "max-log-size", "begin a new segment of the log at this size; 0 means never")
 	fs.DurationVar(&o.Grace, "grace", shim.DefaultGrace, "`TIME` a server gets to end before it is killed")
 	o.Redact.addFlags(fs)
+	o.OTLP.addFlags(fs)
 }
 
 // configure adds what .mcpsnoop.toml says, and judges the values.
@@ -89,11 +91,18 @@ func runShim(ctx context.Context, app *App, o *shimOptions, flags *pflag.FlagSet
 		defer stop()
 	}
 	warn := shim.Warner(errs, "mcpsnoop")
+	sender, err := o.OTLP.sender(ctx, app, warn)
+	if err != nil {
+		return err
+	}
+	rec := app.recorder(&o.captureOptions, engine, o.Command, warn)
+	finish := o.beside(ctx, app, sender, rec, warn)
 	code, err := shim.Run(ctx, shim.Options{
 		Argv: o.Command, Env: app.Env, Stdin: in, Stdout: out, Stderr: errs, Grace: o.Grace,
-		Recorder: app.recorder(&o.captureOptions, engine, o.Command, warn),
+		Recorder: rec,
 		Signals:  signals, Self: app.Self, Warn: warn,
 	})
+	finish()
 	var start *shim.StartError
 	if errors.As(err, &start) {
 		app.note("%v", start)

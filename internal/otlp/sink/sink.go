@@ -202,9 +202,11 @@ func (k *Sink) Run(ctx context.Context) error {
 func (k *Sink) deliver(ctx context.Context) {
 	for what := range kinds {
 		for batch := k.peek(what); len(batch) > 0; batch = k.peek(what) {
-			send := k.spans(batch)
+			var send func(context.Context) error
 			if what == frames {
 				send, batch = k.records(batch)
+			} else {
+				send = k.spans(batch)
 			}
 			lost, why, err := k.send(ctx, uint64(len(batch)), send)
 			if err != nil {
