@@ -6,17 +6,17 @@ from kit import HERE, MIB, Broken, at_least, at_most, median
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
-def free_port():
+def _free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
 
 
-class Hub:
+class _Hub:
     """mcpsnoop hub --ssh-listen on loopback, with a key that is let in."""
 
     def __init__(self, bench, *flags):
-        self.bench, self.port = bench, free_port()
+        self.bench, self.port = bench, _free_port()
         self.key = os.path.join(bench.tmp, "ssh-key")
         if not os.path.exists(self.key):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.key], check=True)
@@ -55,17 +55,17 @@ class Hub:
             raise Broken("the hub does not end within 10 s after TERM") from None
 
 
-def load(bench):
+def _load(bench):
     binary = os.path.join(bench.tmp, "sshload")
     if not os.path.exists(binary):
-        subprocess.run(["go", "build", "-o", binary, "./testdata/sshload"], cwd=os.path.dirname(ROOT), check=True)
+        subprocess.run(["go", "build", "-o", binary, "./testdata/sshload"], cwd=ROOT, check=True)
     return binary
 
 
-def watch(bench, viewers, rate, span):
+def _watch(bench, viewers, rate, span):
     """viewers on a session of rate requests a second -> figures of sshload, cores and bytes a viewer of the hub."""
     home = bench.home()
-    hub = Hub(bench)
+    hub = _Hub(bench)
     try:
         flood = subprocess.Popen([bench.lab, "flood", "-n", "1000", "-rate", str(rate), "-for", "%ds" % (span + 15), bench.bin, "--label", "flood", "--", bench.lab, "serve"],
                                  env=bench.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -73,7 +73,7 @@ def watch(bench, viewers, rate, span):
         sessions = os.path.join(home, "sessions")
         log = os.path.join(sessions, next(n for n in os.listdir(sessions) if n.startswith("flood")))
         before = hub.rss()
-        p = subprocess.Popen([load(bench), "-addr", "127.0.0.1:%d" % hub.port, "-key", hub.key, "-log", log, "-n", str(viewers), "-for", "%ds" % span], stdout=subprocess.PIPE, text=True)
+        p = subprocess.Popen([_load(bench), "-addr", "127.0.0.1:%d" % hub.port, "-key", hub.key, "-log", log, "-n", str(viewers), "-for", "%ds" % span], stdout=subprocess.PIPE, text=True)
         time.sleep(8)
         c, t, most = hub.cpu(), time.monotonic(), 0
         for _ in range(max(1, int(span - 5))):
@@ -95,7 +95,7 @@ def watch(bench, viewers, rate, span):
 def many_viewers(bench):
     """100 viewers, 80x24, one client process, 2,000 frames a second."""
     span = bench.n(60, 5)
-    f, cores, each = watch(bench, bench.n(100, 5), 1000, span)
+    f, cores, each = _watch(bench, bench.n(100, 5), 1000, span)
     return [
         at_most("ssh, %d viewers, 2,000 frames/s: behind the newest frame" % f["viewers"], f["lag_s_max"], 2, "%.2f s at most, median %.2f s, %d looks" % (f["lag_s_max"], f["lag_s_p50"], f["lags"]), " s"),
         at_most("ssh, the same: cores of the hub", cores, 1.5, "%.2f" % cores, ""),
@@ -106,14 +106,14 @@ def many_viewers(bench):
 
 def bytes_to_a_viewer(bench):
     """One viewer, 80x24, 100 frames a second."""
-    f, _, _ = watch(bench, 1, 50, bench.n(20, 5))
+    f, _, _ = _watch(bench, 1, 50, bench.n(20, 5))
     return [at_most("ssh, 100 frames/s at 80x24: bytes to the viewer", f["bytes_per_s_max"] / 1000, 20, "%.1f kB/s" % (f["bytes_per_s_max"] / 1000), " kB/s")]
 
 
 def first_screen(bench):
     """ssh -tt until the first screen, against `ssh host version` on the same server."""
     bench.home()
-    hub = Hub(bench)
+    hub = _Hub(bench)
     try:
         floor, seen = [], []
         for _ in range(7):
@@ -152,7 +152,7 @@ def mirror(bench):
                 at = seq * 127 % (len(rnd) - 400)
                 n += f.write('{"session_id":"big%d-9-%012x","server_label":"big","seq":%d,"ts":"2026-08-01T16:32:00Z","direction":"s2c","transport":"stdio","raw":{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"%s"}]}}}\n'
                              % (i, i, seq, seq, rnd[at:at + 400]))
-    hub = Hub(bench, "--history-limit", "1")
+    hub = _Hub(bench, "--history-limit", "1")
     try:
         copy = os.path.join(bench.tmp, "copy")
         t = time.monotonic()
@@ -169,6 +169,3 @@ def mirror(bench):
         return [at_least("remote: mirror of %.1f GB over loopback" % (4 * size / 1e9), rate, 100, "%.0f MB/s, cp %.0f MB/s" % (rate, floor), " MB/s")]
     finally:
         hub.stop()
-
-
-ROWS = [first_screen, bytes_to_a_viewer, many_viewers, mirror]
