@@ -25,7 +25,7 @@ CONFORMANCE ?=
 # $(call need,TOOL,WHAT) succeeds when TOOL is there; else says what is skipped, and with CI=true ends the recipe.
 need = { command -v $(1) >/dev/null 2>&1 || { echo "missing: $(1): skipped: $(2)"; [ "$$CI" != true ] || exit 1; false; }; }
 
-.PHONY: help build demo test tools servers vet lint race cross cases e2e bench conformance fuzz nightly fmt clean
+.PHONY: help build demo test tools servers vet lint race cross cases e2e bench conformance fuzz screens nightly fmt clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -101,9 +101,16 @@ fuzz: ## every fuzz test for FUZZTIME (10s)
 	  done; \
 	done
 
+screens: build ## draw the pictures of docs/img from the demo, and write the golden screens anew
+	@home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && mkdir -p docs/img && \
+	log=$$(MCPSNOOP_HOME=$$home $(BIN) demo --headless | sed -n 1p) && \
+	$(GO) test ./internal/tui -run TestPictures -pictures $(CURDIR)/docs/img -log "$$log" && \
+	$(GO) test ./internal/tui -run 'TestScreens|TestThemes|TestPlain' -update
+
 nightly: ## what takes longer: tests three times in random order, long fuzzing, the bench
 	$(MAKE) test
 	CGO_ENABLED=1 $(GO) test -race -count=3 -shuffle=on -timeout 60m ./...
+	$(GO) test ./internal/tui -run TestEverySize -whole -timeout 30m
 	MCPSNOOP_KILLS=200 $(GO) test -run TestKilledAtAnyPoint -timeout 30m ./shim
 	$(MAKE) fuzz FUZZTIME=5m
 	$(MAKE) bench

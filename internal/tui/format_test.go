@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"os"
+	"strings"
 	"testing"
 	"time"
 )
@@ -38,6 +40,28 @@ func TestNumbersFit(t *testing.T) {
 		}
 		if s := shortCount(n); n < 1e9 && len(s) > 5 {
 			t.Errorf("shortCount(%d) = %q: more than 5 cells", n, s)
+		}
+	}
+}
+
+// The book names every key.
+func TestDocsNameEveryKey(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/UI.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range bindings {
+		key := map[Text]string{"left": "←", "right": "→"}[b.shown]
+		if key == "" {
+			key = string(b.shown)
+		}
+		if !strings.Contains(string(doc), "`"+key+"`") {
+			t.Errorf("docs/UI.md does not name %s: %s", key, b.help)
+		}
+	}
+	for _, c := range commands() {
+		if !strings.Contains(string(doc), "`"+string(c.name)+"`") {
+			t.Errorf("docs/UI.md does not name :%s", c.name)
 		}
 	}
 }
