@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mcpsnoop/mcpsnoop/hub/metrics"
@@ -38,4 +39,16 @@ func (a *App) metricsPart(ctx context.Context, o *metricsOptions, src *hubSource
 	}
 	a.note("metrics on http://%s/metrics%s", l.Addr(), reach)
 	return []part{m.Run, func(ctx context.Context) error { return notable("metrics", m.Serve(ctx, l)) }}, nil
+}
+
+// runDaemon is the program without a command, with --metrics-listen: a hub.
+func runDaemon(cmd *cobra.Command, app *App, o *hubOptions) error {
+	if cmd.ArgsLenAtDash() >= 0 {
+		return usagef("--metrics-listen is for a hub, which runs no server: one hub watches all sessions")
+	}
+	ctx := cmd.Context()
+	if app.Interrupt != nil {
+		ctx = app.Interrupt(ctx, nil)
+	}
+	return runHub(ctx, app, o)
 }

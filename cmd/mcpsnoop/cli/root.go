@@ -13,6 +13,7 @@ import (
 // command, and the commands below it.
 func newRoot(app *App) *cobra.Command {
 	o := &shimOptions{}
+	daemon := &hubOptions{Theme: newThemeFlag(), Limit: 100}
 	root := &cobra.Command{
 		Use:   "mcpsnoop [flags] -- CMD [ARG...]",
 		Short: "See what an MCP client and an MCP server say to each other",
@@ -34,6 +35,10 @@ of the server's command:
 			if len(app.Args) == 0 && app.OutTTY {
 				return runWatch(cmd.Context(), app)
 			}
+			if daemon.Metrics.Listen != "" {
+				daemon.OTLP = o.OTLP
+				return runDaemon(cmd, app, daemon)
+			}
 			if cmd.ArgsLenAtDash() < 0 {
 				_ = cmd.Help()
 				return usagef("nothing to do: name a command, or a server behind --")
@@ -46,6 +51,7 @@ of the server's command:
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().Var(newChoice("auto", "auto", "always", "never"), "color", "colour the output: auto, always or never")
 	o.addFlags(root.Flags())
+	daemon.Metrics.addFlags(root.Flags())
 	for _, g := range []cobra.Group{{ID: "judge", Title: "Watch and judge"}, {ID: "take", Title: "Take along"}, {ID: "more", Title: "More"}} {
 		root.AddGroup(&g)
 	}
