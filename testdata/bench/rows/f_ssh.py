@@ -1,5 +1,5 @@
 """Viewers over SSH, and mirrors."""
-import json, os, signal, socket, subprocess, time
+import fcntl, json, os, select, signal, socket, struct, subprocess, termios, time
 
 from kit import HERE, MIB, Broken, at_least, at_most, median
 
@@ -121,14 +121,17 @@ def first_screen(bench):
             subprocess.run(hub.ssh("version"), env=bench.env, check=True, capture_output=True, timeout=20)
             floor.append(time.monotonic() - t)
             t = time.monotonic()
-            p = subprocess.Popen(hub.ssh(pty=True), env=dict(bench.env, TERM="xterm-256color"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            got = b""
-            while b"sessions" not in got:
-                more = os.read(p.stdout.fileno(), 65536)
-                if not more:
-                    raise Broken("ssh ended before the first screen")
-                got += more
+            ours, theirs = os.openpty()
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+            p = subprocess.Popen(hub.ssh(pty=True), env=dict(bench.env, TERM="xterm-256color"), stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL)
+            os.close(theirs)
+            got, end = b"", time.monotonic() + 20
+            while b"no sessions yet" not in got:
+                if time.monotonic() > end or not select.select([ours], [], [], 1)[0]:
+                    raise Broken("no first screen: %r" % got[-200:])
+                got += os.read(ours, 65536)
             seen.append(time.monotonic() - t)
+            os.close(ours)
             p.kill()
             p.wait()
         ms = (median(seen) - median(floor)) * 1000
