@@ -19,6 +19,17 @@ func (c *ctx) revise() {
 		c.rev, c.sure = c.ofResponse()
 	case wire.Notification, wire.Other:
 		c.rev, c.sure = c.ofNotification()
+		if c.rev == AnyRev {
+			c.ofAttempt()
+		}
+	}
+}
+
+// ofAttempt takes the revision of a refusal from the request that it answers,
+// where a log without exchange numbers ties the two by their connection.
+func (c *ctx) ofAttempt() {
+	if t := c.ev.Attempt; t != nil && t.Stated != "" {
+		c.rev, c.sure = revisionsOf(t.Stated), true
 	}
 }
 

@@ -46,6 +46,9 @@ func writeText(ctx context.Context, w io.Writer, in *Input) error {
 		}
 	}
 	for _, s := range sessions {
+		writeLadders(out, s, several)
+	}
+	for _, s := range sessions {
 		writeElicitations(out, s, several)
 	}
 	for _, s := range sessions {

@@ -27,6 +27,7 @@ type Attempt struct {
 	Status          int
 	Demands         []Demand           // of the answer, in order
 	Auth            *capture.AuthFacts // of the request, where they were observed
+	Stated          mcp.Revision       // that the request or its header states, "" when it does not
 }
 
 // Demand is one WWW-Authenticate field: what the server wrote, and what that
@@ -178,6 +179,9 @@ func (a *Appender) climb(ev *Event, q *ask) {
 	t := Attempt{Request: q.frame, Answer: ev.Index, Seq: ev.Rec.Seq, TS: ev.Frame.TS, Status: ev.Rec.Status, Auth: q.auth}
 	if len(a.auth.open) == 0 && t.Status < 400 {
 		return
+	}
+	if v, how := a.s.frames.at(q.frame).Revision(); how == RevStated && a.name(q.method) != mcp.Initialize {
+		t.Stated = v
 	}
 	t.Demands = ReadDemands(ev.Rec.AuthChallenge)
 	key := ladderKey{q.session, q.agent, q.operation(a)}
