@@ -18,16 +18,18 @@ type checkOptions struct {
 	Format   *choice
 	FailOn   string
 	Ignore   *words
+	Where    string
 	Gate     checks.Gate
 	All      bool
 	Sessions []string
 
 	expect, forbid      *words
 	definition, largest size
+	where               *store.Query
 }
 
 func newCheckCmd(app *App) *cobra.Command {
-	o := &checkOptions{Format: newChoice("text", "text", "json"), Ignore: newWords("RULE,RULE", ""), expect: newWords("NAME", ""), forbid: newWords("NAME", "")}
+	o := &checkOptions{Format: newChoice("text", checks.Formats()...), Ignore: newWords("RULE,RULE", ""), expect: newWords("NAME", ""), forbid: newWords("NAME", "")}
 	cmd := &cobra.Command{
 		Use:   "check [flags] [SESSION ...]",
 		Short: "Judge sessions: failed calls, broken rules, holes in the record",
@@ -50,6 +52,7 @@ deprecated, incomplete, schema, auth, info; all and none are words too.`,
 	f.Var(o.Format, "format", "how to report")
 	f.StringVar(&o.FailOn, "fail-on", "error,invalid,warn", "`SIGNALS` that fail the check, with commas between them")
 	f.Var(o.Ignore, "ignore", "rules that do not count; may be repeated")
+	f.StringVar(&o.Where, "where", "", "count only findings on frames that match this `FILTER`; rules see everything")
 	f.BoolVar(&o.All, "all", false, "judge every saved session")
 	f.Var(o.expect, "expect-tool", "fail unless this tool was called; may be repeated")
 	f.Var(o.forbid, "forbid-tool", "fail when this tool was called; may be repeated")
@@ -71,6 +74,9 @@ func (o *checkOptions) configure(app *App, flags *pflag.FlagSet) error {
 	if o.All && len(o.Sessions) > 0 {
 		return usagef("--all and a session exclude each other")
 	}
+	if o.where, err = compileWhere(app, o.Where); err != nil {
+		return err
+	}
 	o.Gate.ExpectTools, o.Gate.ForbidTools = o.expect.list, o.forbid.list
 	o.Gate.MaxDefinitionBytes, o.Gate.MaxResultBytes = int64(o.definition), int64(o.largest)
 	for _, name := range []string{"max-duration", "max-server-duration", "max-round-trips", "max-auth-attempts", "max-definition-bytes", "max-result-bytes"} {
@@ -89,11 +95,7 @@ func (o *checkOptions) configure(app *App, flags *pflag.FlagSet) error {
 
 // meant names the rule that a mistyped one may stand for.
 func meant(id string) string {
-	var ids []string
-	for _, r := range checks.Rules() {
-		ids = append(ids, r.ID)
-	}
-	if name := nearest(id, ids); name != "" {
+	if name := nearest(id, ruleIDs()); name != "" {
 		return "; did you mean " + name
 	}
 	return ""
@@ -122,11 +124,7 @@ func runCheck(ctx context.Context, app *App, o *checkOptions, flags *pflag.FlagS
 		return withHint(errNoSession, "record one with: mcpsnoop -- CMD, or name a log")
 	}
 	report.Judge()
-	write := report.WriteText
-	if o.Format.value == "json" {
-		write = report.WriteJSON
-	}
-	if err := write(app.Out); err != nil {
+	if err := report.Write(app.Out, o.Format.value, app.Dir, version); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	if report.Exit != 0 {
@@ -153,6 +151,15 @@ func (o *checkOptions) sources(app *App) ([]source, error) {
 // checkLog judges the sessions of one log.
 func (a *App) checkLog(ctx context.Context, s source, o *checkOptions, report *checks.Report) error {
 	options := checks.Options{Ignore: o.Ignore.list, WriterGone: writerGone(s)}
+	stdin := s.Stdin
+	if o.where != nil { // bodies are read again
+		var remove func()
+		var err error
+		if s, remove, err = a.spool(ctx, s); err != nil {
+			return err
+		}
+		defer remove()
+	}
 	list, err := a.load(ctx, s, loadOptions{Observer: func(string) store.Observer { return checks.NewEngine(options) }})
 	if err != nil {
 		return err
@@ -160,18 +167,29 @@ func (a *App) checkLog(ctx context.Context, s source, o *checkOptions, report *c
 	if len(list) == 0 {
 		return readError(s, capture.ErrEmpty)
 	}
+	bodies := capture.NewBodies(a.FS)
+	defer bodies.Close()
 	for _, one := range list {
 		engine, ok := one.Observer.(*checks.Engine)
 		if !ok {
 			return errors.New("a session has no engine")
 		}
 		engine.Finish(one.Session)
-		r := report.Add(one.Session, engine, nil)
-		if s.Stdin {
+		r := report.Add(one.Session, engine, o.match(one.Session, bodies))
+		if stdin {
 			r.Path = stdinArg
 		}
 	}
 	return nil
+}
+
+// match tells on which frames findings count; nil for all.
+func (o *checkOptions) match(s *store.Session, bodies *capture.Bodies) func(uint32) bool {
+	if o.where == nil {
+		return nil
+	}
+	body := store.NewBodyFunc(bodies)
+	return func(i uint32) bool { return o.where.MatchFrame(s, i, body) }
 }
 
 // writerGone reports whether nobody writes the log any more. Of a mirror, only
