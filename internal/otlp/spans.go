@@ -43,23 +43,19 @@ func (x *Spans) Operation(i store.OpIndex) ([]*tracepb.Span, error) {
 	}
 	chain := x.s.Chain(i, x.now)
 	if len(chain.Hops) == 1 {
-		sp, err := x.span(i, 0)
+		sp, err := x.span(i, i, 0)
 		return []*tracepb.Span{sp}, err
 	}
-	whole, err := x.span(i, 1)
-	last, lastErr := x.span(chain.Hops[len(chain.Hops)-1].Op, 0)
-	whole.EndTimeUnixNano, whole.Status = last.EndTimeUnixNano, last.Status
+	last := chain.Hops[len(chain.Hops)-1].Op
+	whole, err := x.span(i, last, 1)
 	whole.Attributes = append(whole.Attributes,
 		num("mcpsnoop.chain.trips", int64(len(chain.Hops))),
 		float("mcpsnoop.chain.server_seconds", chain.Server.Seconds()),
 		float("mcpsnoop.chain.wait_seconds", chain.Wait.Seconds()),
 	)
 	spans := []*tracepb.Span{whole}
-	if err == nil {
-		err = lastErr
-	}
 	for n, h := range chain.Hops {
-		sp, hopErr := x.span(h.Op, 0)
+		sp, hopErr := x.span(h.Op, h.Op, 0)
 		if err == nil {
 			err = hopErr
 		}
@@ -70,15 +66,16 @@ func (x *Spans) Operation(i store.OpIndex) ([]*tracepb.Span, error) {
 	return spans, err
 }
 
-// span makes the span of one request and its answer.
-func (x *Spans) span(i store.OpIndex, part byte) (*tracepb.Span, error) {
-	o := x.s.Op(i)
+// span makes the span of a request and the answer to the request last, which
+// is the same one but for a chain as a whole.
+func (x *Spans) span(i, last store.OpIndex, part byte) (*tracepb.Span, error) {
+	o, end := x.s.Op(i), x.s.Op(last)
 	f := x.s.Frame(o.Request)
 	method, name := x.s.OpMethod(o), x.s.OpName(o)
 	sp := &tracepb.Span{
 		TraceId: traceID(x.s.ID), SpanId: spanID(x.s.ID, f.Seq, part), Name: method,
 		Kind:              tracepb.Span_SPAN_KIND_CLIENT, // seen from the side that asks
-		StartTimeUnixNano: uint64(o.Start), EndTimeUnixNano: uint64(o.Start + int64(o.Duration(x.now))),
+		StartTimeUnixNano: uint64(o.Start), EndTimeUnixNano: uint64(end.Start + int64(end.Duration(x.now))),
 	}
 	sp.Attributes = append(sp.Attributes, text("mcp.method.name", method), text("jsonrpc.request.id", idText(o.ID)))
 	if method == mcp.ToolsCall {
@@ -95,12 +92,12 @@ func (x *Spans) span(i store.OpIndex, part byte) (*tracepb.Span, error) {
 	}
 	sp.Attributes = append(sp.Attributes, x.network()...)
 	sp.Attributes = append(sp.Attributes,
-		text("mcpsnoop.session.id", x.s.ID), num("mcpsnoop.request.seq", int64(f.Seq)), text("mcpsnoop.state", o.State.String()))
+		text("mcpsnoop.session.id", x.s.ID), num("mcpsnoop.request.seq", int64(f.Seq)), text("mcpsnoop.state", end.State.String()))
 	if o.Progress > 0 {
 		sp.Attributes = append(sp.Attributes, num("mcpsnoop.progress", int64(o.Progress)))
 	}
 	err := x.context(sp, o)
-	if err2 := x.outcome(sp, o); err == nil {
+	if err2 := x.outcome(sp, end); err == nil {
 		err = err2
 	}
 	return sp, err

@@ -36,7 +36,7 @@ const story = `> {"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name
 > {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"book","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}
 < {"jsonrpc":"2.0","id":3,"result":{"resultType":"input_required","requestState":"s","inputRequests":{}}}
 > {"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"book","requestState":"s","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}
-< {"jsonrpc":"2.0","id":4,"result":{"resultType":"complete"}}
+< {"jsonrpc":"2.0","id":4,"result":{"resultType":"complete","isError":true}}
 > {"jsonrpc":"2.0","id":5,"method":"ping"}`
 
 // export returns the spans of the story as the collector reads them.
@@ -73,9 +73,9 @@ func TestSpansByTheConventions(t *testing.T) {
 	want := []struct{ name, id, kind, status string }{
 		{"tools/call read", "a", "tool_error", "Error"},
 		{"resources/read", "9007199254740993", "-32002", "Error"},
+		{"tools/call book", "3", "tool_error", "Error"}, // the chain ends as its last request does
 		{"tools/call book", "3", "", "Unset"},
-		{"tools/call book", "3", "", "Unset"},
-		{"tools/call book", "4", "", "Unset"},
+		{"tools/call book", "4", "tool_error", "Error"},
 		{"ping", "5", "", "Unset"},
 	}
 	if len(spans) != len(want) {
@@ -114,6 +114,7 @@ var conventions = []string{
 	"mcp.method.name", "mcp.protocol.version", "mcp.resource.uri", "error.type", "gen_ai.tool.name", "gen_ai.prompt.name",
 	"gen_ai.operation.name", "jsonrpc.request.id", "jsonrpc.protocol.version", "rpc.response.status_code",
 	"network.transport", "network.protocol.name", "server.address", "server.port",
+	"gen_ai.tool.call.arguments", "gen_ai.tool.call.result", // only where they are asked for
 }
 
 func TestNoAttributeOfOurOwnMaking(t *testing.T) {

@@ -256,18 +256,18 @@ func TestRefusal(t *testing.T) {
 func TestEndpoint(t *testing.T) {
 	none := func(string) string { return "" }
 	for raw, want := range map[string]string{
-		"http://h:4318":                  "http/protobuf http://h:4318/v1/traces http://h:4318/v1/metrics",
-		"http://h:4318/":                 "http/protobuf http://h:4318/v1/traces http://h:4318/v1/metrics",
-		"https://h/otlp":                 "http/protobuf https://h/otlp/v1/traces https://h/otlp/v1/metrics",
-		"http://h:4318/v1/traces":        "http/protobuf http://h:4318/v1/traces http://h:4318/v1/traces",
-		"http://h:4317":                  "grpc http://h:4317 http://h:4317",
-		"grpcs://h:9":                    "grpc https://h:9 https://h:9",
-		"h:4318":                         "error",
-		"http://":                        "error",
-		"ftp://h":                        "error",
-		"http://name:hunter2@h/":          "error",
-		"http://h/v1/traces?token=hunter2":     "error",
-		"http://h:4318/custom/v1/traces": "http/protobuf http://h:4318/custom/v1/traces http://h:4318/custom/v1/traces",
+		"http://h:4318":                    "http/protobuf http://h:4318/v1/traces http://h:4318/v1/metrics",
+		"http://h:4318/":                   "http/protobuf http://h:4318/v1/traces http://h:4318/v1/metrics",
+		"https://h/otlp":                   "http/protobuf https://h/otlp/v1/traces https://h/otlp/v1/metrics",
+		"http://h:4318/v1/traces":          "http/protobuf http://h:4318/v1/traces http://h:4318/v1/traces",
+		"http://h:4317":                    "grpc http://h:4317 http://h:4317",
+		"grpcs://h:9":                      "grpc https://h:9 https://h:9",
+		"h:4318":                           "error",
+		"http://":                          "error",
+		"ftp://h":                          "error",
+		"http://name:hunter2@h/":           "error",
+		"http://h/v1/traces?token=hunter2": "error",
+		"http://h:4318/custom/v1/traces":   "http/protobuf http://h:4318/custom/v1/traces http://h:4318/custom/v1/traces",
 	} {
 		got := "error"
 		if e, err := ParseEndpoint(raw, none); err == nil {
