@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"bytes"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 )
@@ -18,6 +20,7 @@ func TestPlainFindsTheFirstSpecialByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		calm := rapid.SampledFrom([]byte{' ', '!', '#', '[', ']', 'x', 0x7f, 0x80, 0xa2, 0xdc, 0xff})
 		b := rapid.SliceOfN(calm, 0, 120).Draw(t, "calm")
+		b = bytes.Repeat(b, rapid.IntRange(1, 40).Draw(t, "times"))
 		for range rapid.IntRange(0, 3).Draw(t, "specials") {
 			if len(b) > 0 {
 				at := rapid.IntRange(0, len(b)-1).Draw(t, "at")
@@ -32,11 +35,14 @@ func TestPlainFindsTheFirstSpecialByte(t *testing.T) {
 }
 
 func TestPlainFindsEachByteAtEachPlace(t *testing.T) {
-	for at := range 80 {
+	b := make([]byte, 4*block+50)
+	for at := range b {
 		for c := range 256 {
-			b := make([]byte, 80)
+			if at > 80 && c >= 0x20 && c != '"' && c != '\\' && c%16 != 0 {
+				continue // enough of those
+			}
 			for i := range b {
-				b[i] = 0x80 + byte(i) // high bits all around
+				b[i] = 0x80 | byte(i) // high bits all around
 			}
 			b[at] = byte(c)
 			want := len(b)
@@ -45,6 +51,17 @@ func TestPlainFindsEachByteAtEachPlace(t *testing.T) {
 			}
 			if got := plain(b, 0); got != want {
 				t.Fatalf("byte %#x at %d: plain says %d; want %d", c, at, got, want)
+			}
+		}
+	}
+}
+
+func TestValidUTF8(t *testing.T) {
+	for n := range 100 {
+		for _, tail := range []string{"", "ü", "\xc3", "\xff", "寸", "\xed\xa0\x80"} {
+			b := append(bytes.Repeat([]byte("x"), n), tail...)
+			if got, want := ValidUTF8(b), utf8.Valid(b); got != want {
+				t.Errorf("ValidUTF8(%q) = %v; want %v", b, got, want)
 			}
 		}
 	}
