@@ -47,8 +47,12 @@ func (c *ctx) newRequest() *request {
 	if r.client && c.rev == R5 && !r.cut {
 		r.unmeta = !c.meta.get(mcp.MetaVersion).ok() || !c.meta.get(mcp.MetaClientCaps).ok()
 	}
-	if r.client && c.method == mcp.ToolsCall {
+	switch {
+	case !r.client:
+	case c.method == mcp.ToolsCall:
 		r.def = c.toolDef(r.tool)
+	case c.method == mcp.PromptsGet:
+		r.lacks = c.lacksArgument(r.tool)
 	}
 	return r
 }
@@ -216,6 +220,8 @@ func (c *ctx) learnAnswer() {
 		c.learnTools()
 	case c.method == mcp.ResourcesList && c.result.ok():
 		c.learnResources()
+	case c.method == mcp.PromptsList && c.result.ok():
+		c.learnPrompts()
 	case c.method == mcp.TemplatesList && c.result.ok():
 		list := c.result.get("resourceTemplates")
 		e.listed.templates = list.isArray() && list.len() == 0 && !c.result.get("nextCursor").ok()

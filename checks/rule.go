@@ -50,6 +50,13 @@ const (
 	onBlock                            // a content block
 	onTool                             // a tool definition
 	onInput                            // an entry of inputRequests
+	onIcons                            // what has icons: a tool, a prompt, a resource, an implementation
+	onElicit                           // the parameters of an elicitation, asked for either way
+	onElicited                         // the result of one
+	onSample                           // the parameters of sampling, asked for either way
+	onSampled                          // the result of it
+	onRoots                            // the list of roots
+	onTask                             // a task object
 	onEnd                              // the end of the session
 	triggers       = iota
 
@@ -82,6 +89,7 @@ func all() []section {
 		{"Event streams", sseRules},
 		{"Authorization", slices.Concat(authRules, authTokenRules, authDocRules)},
 		{"Loops", loopRules},
+		{"Error codes", errorRules},
 		{"Tool definitions and their schemas", toolRules},
 		{"Tool calls and results", callRules},
 		{"Content blocks", blockRules},

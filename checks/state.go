@@ -98,6 +98,7 @@ type request struct {
 	hash     uint64 // of the arguments
 	body     uint64 // of method and params, over HTTP
 	badArgs  string // how its arguments do not fit the schema
+	lacks    string // a required argument of a prompt that is missing
 	logLevel string
 	reader   uint64 // who asked, for the list of tools
 	auth     string // hash of the credential
@@ -295,5 +296,6 @@ type listed struct {
 	uris      map[uint64]bool
 	walking   bool
 	complete  bool
-	templates bool // the list of templates was read, and is empty
+	templates bool                // the list of templates was read, and is empty
+	prompts   map[string][]string // required arguments
 }
