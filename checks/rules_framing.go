@@ -123,13 +123,13 @@ func notJSON(c *ctx) {
 	case strings.TrimSpace(t) == "" && !c.cl.said[dirIndex(c.c2s())]:
 		return
 	}
-	c.hitAt("", "%s", notJSONMessage(t, !c.cl.said[dirIndex(c.c2s())]))
+	c.hitAt("", "%s", notJSONMessage(t, !c.c2s() && !c.cl.said[dirIndex(false)]))
 }
 
 var contentLength = regexp.MustCompile(`(?i)^\s*content-(length|type)\s*:`)
 
 // notJSONMessage says what the line is, with a hint when it is a known kind of
-// mistake.
+// mistake. first says that the server has sent no message before it.
 func notJSONMessage(t string, first bool) string {
 	hint := ""
 	switch k := embeddedObject(t); {
