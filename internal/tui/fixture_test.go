@@ -23,7 +23,6 @@ type fixture struct {
 	mu      sync.Mutex
 	list    []*store.Session
 	logs    map[string][]byte // by path
-	version uint64
 	subs    map[chan struct{}]bool
 	done    int64
 	total   int64
@@ -36,7 +35,7 @@ func newFixture() *fixture {
 }
 
 func (f *fixture) Sessions() []*store.Session { f.mu.Lock(); defer f.mu.Unlock(); return f.list }
-func (f *fixture) Version() uint64            { f.mu.Lock(); defer f.mu.Unlock(); return f.version }
+func (f *fixture) Version() uint64            { return 0 }
 func (f *fixture) Progress() (int64, int64)   { return f.done, f.total }
 func (f *fixture) Notices() []string          { return f.notices }
 func (f *fixture) Want(string)                {}
@@ -74,19 +73,6 @@ func (f *fixture) Window(path string, _ int, off int64, buf []byte) (int, error)
 		return 0, capture.ErrChanged
 	}
 	return copy(buf, b[off:]), nil
-}
-
-// changed tells all viewers that there is something new.
-func (f *fixture) changed() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.version++
-	for ch := range f.subs {
-		select {
-		case ch <- struct{}{}:
-		default:
-		}
-	}
 }
 
 // tape writes a session of a fixture.

@@ -14,7 +14,7 @@ func frameColumns(d *dress, w, idWidth int) []column[*frameRow] {
 	}
 	text := func(i ink, t Text) []span { return []span{{t, i}} }
 	cols := []column[*frameRow]{
-		{head: "SEQ", sort: 'Q', min: 7, rank: 9, right: true, cell: func(r *frameRow, _ int) []span { return text(inkDim, "#"+Text(count(r.f.Seq))) }},
+		{head: "SEQ", sort: 'Q', min: 7, rank: 9, right: true, cell: func(r *frameRow, _ int) []span { return text(inkDim, "#"+count(r.f.Seq)) }},
 		{head: "TIME", sort: 'T', min: timeWidth, rank: 3, cell: func(r *frameRow, width int) []span { return text(inkDim, clock(r, width >= 12)) }},
 		{head: "DELTA", min: 7, rank: 5, right: true, cell: func(r *frameRow, _ int) []span { return text(inkDim, deltaText(r)) }},
 		{head: " ", min: 1, rank: 0, cell: func(r *frameRow, _ int) []span { return []span{arrow(d, r)} }},

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -37,7 +38,7 @@ func (v *frameView) look(s *store.Session) {
 	v.close()
 	*v = frameView{m: v.m, s: s}
 	if text != "" {
-		v.filter(text)
+		v.restore(text)
 	}
 }
 
@@ -61,7 +62,7 @@ func (v *frameView) filter(text string) *store.QueryError {
 	}
 	q, err := store.Compile(text, v.m.now())
 	if err != nil {
-		if qe, ok := err.(*store.QueryError); ok {
+		if qe := (*store.QueryError)(nil); errors.As(err, &qe) {
 			return qe
 		}
 		return &store.QueryError{Column: 1, Msg: err.Error()}
@@ -83,6 +84,13 @@ func (v *frameView) filter(text string) *store.QueryError {
 	}
 	v.order, v.sorted = nil, time.Time{}
 	return nil
+}
+
+// restore goes back to a filter that was in force before, or to none.
+func (v *frameView) restore(text string) {
+	if v.filter(text) != nil && text != "" {
+		v.restore("") // it no longer compiles
+	}
 }
 
 // step is how long one step of background work takes at most.

@@ -50,6 +50,3 @@ func (l *list) scroll(d int) {
 	l.cur = max(l.top, min(l.cur, l.top+h-1, l.n-1))
 	l.cur = max(l.cur, 0)
 }
-
-// atEnd reports whether the last row is selected.
-func (l *list) atEnd() bool { return l.cur >= l.n-1 }

@@ -136,15 +136,15 @@ func (o *outline) member(c byte) {
 
 func (o *outline) value(c byte) {
 	l := jline{key: o.key, keyEnd: o.keyEnd, val: uint32(o.at), depth: uint16(len(o.open))}
-	switch {
-	case c == '"':
+	switch c {
+	case '"':
 		end := stringEnd(o.text, o.at)
 		if end < 0 {
 			o.stop(true)
 			return
 		}
 		l.kind, o.at = jString, end
-	case c == '{' || c == '[':
+	case '{', '[':
 		o.opening(l, c)
 		return
 	default:

@@ -32,7 +32,7 @@ func WritePlain(ctx context.Context, w io.Writer, src Source, s *store.Session, 
 		for len(b) > 0 && b[len(b)-1] == ' ' {
 			b = b[:len(b)-1]
 		}
-		out.Write(append(b, '\n')) // the error stays in out
+		_, _ = out.Write(append(b, '\n')) // the error stays in out
 	}
 	write(head(d, cols, 0, false))
 	alive := live(src, s, now)
@@ -60,7 +60,7 @@ func WritePlainSessions(w io.Writer, src Source, opts Options) error {
 	}
 	out := bufio.NewWriter(w)
 	cols := layout(sessionColumns(d), plainWidth)
-	write := func(l line) { out.Write(append(d.theme.render(nil, d.w.fit(l, plainWidth, d.g.dots)), '\n')) }
+	write := func(l line) { _, _ = out.Write(append(d.theme.render(nil, d.w.fit(l, plainWidth, d.g.dots)), '\n')) }
 	write(head(d, cols, 0, false))
 	for _, s := range src.Sessions() {
 		r := newSessionRow(src, s, now)

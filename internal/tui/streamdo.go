@@ -114,7 +114,7 @@ func (s *stream) doList(act action) tea.Cmd {
 func (s *stream) back() tea.Cmd {
 	switch {
 	case s.view.text != "":
-		s.view.filter("")
+		s.view.restore("")
 		s.m.say(inkNote, "no filter any more")
 	case s.view.by != 0:
 		s.view.sortBy(0, false)
@@ -194,7 +194,7 @@ func (s *stream) pair() tea.Cmd {
 func (s *stream) jump(frame uint32) tea.Cmd {
 	row, found := s.view.rank(frame)
 	if !found && s.view.text != "" {
-		s.view.filter("")
+		s.view.restore("")
 		s.m.say(inkNote, "the filter hid it: it is off")
 		row, _ = s.view.rank(frame)
 	}
@@ -297,7 +297,7 @@ func (s *stream) filterPrompt() *prompt {
 	set := func(text string) (tea.Cmd, *store.QueryError) {
 		wrong := s.view.filter(strings.TrimSpace(text))
 		if wrong != nil {
-			s.view.filter(before)
+			s.view.restore(before)
 		}
 		return s.refresh(), wrong
 	}
@@ -316,7 +316,7 @@ func (s *stream) filterPrompt() *prompt {
 		return cmd, wrong
 	}
 	p.cancel = func() tea.Cmd {
-		s.view.filter(before)
+		s.view.restore(before)
 		return s.refresh()
 	}
 	p.offer = func(text string, column int) []store.Completion {

@@ -7,15 +7,14 @@ import (
 
 // column is a column of a table of R.
 type column[R any] struct {
-	head   Text // its title, ASCII
-	sort   byte // the letter that sorts by it with shift; 0 for none
-	min    int  // cells it needs
-	want   int  // cells it takes when there is room; 0 means min
-	grow   int  // its share of what is left over
-	rank   int  // the lower the longer it stays when the screen gets narrow
-	right  bool // aligned to the right
-	cell   func(r R, width int) []span
-	narrow bool // only where there is no other column for it
+	head  Text // its title, ASCII
+	sort  byte // the letter that sorts by it with shift; 0 for none
+	min   int  // cells it needs
+	want  int  // cells it takes when there is room; 0 means min
+	grow  int  // its share of what is left over
+	rank  int  // the lower the longer it stays when the screen gets narrow
+	right bool // aligned to the right
+	cell  func(r R, width int) []span
 }
 
 // placed is a column with the width it got.

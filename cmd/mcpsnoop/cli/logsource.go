@@ -72,13 +72,11 @@ func (l *logSource) first(ctx context.Context) (more bool, err error) {
 }
 
 // follow reads the rest, and what comes, until ctx ends.
-func (l *logSource) follow(ctx context.Context, more bool) {
+func (l *logSource) follow(ctx context.Context) {
 	defer l.tailer.Close()
 	told := ""
 	for {
-		n := 0
-		var err error
-		n, more, err = l.tailer.Poll(ctx, l.take)
+		n, more, err := l.tailer.Poll(ctx, l.take)
 		if ctx.Err() != nil {
 			return
 		}

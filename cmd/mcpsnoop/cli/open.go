@@ -112,7 +112,7 @@ func (a *App) showLog(ctx context.Context, src *logSource, theme string, fromPip
 	if tui.Plain(a.Env) {
 		return a.plainLog(ctx, src, more, opts)
 	}
-	return a.show(ctx, src, opts, fromPipe, func(ctx context.Context) { src.follow(ctx, more) })
+	return a.show(ctx, src, opts, fromPipe, func(ctx context.Context) { src.follow(ctx) })
 }
 
 // plainLog prints what the log holds, where no screen can be shown.
