@@ -270,7 +270,7 @@ func (c *credentials) coverClaims(j *capture.JWTFacts) {
 }
 
 // record gives a line to the recorder, without credentials.
-func (p *Proxy) record(d *capture.Draft) {
-	p.creds.cover(d)
-	p.rec.Record(d)
+func (x *exchange) record(d *capture.Draft) {
+	x.p.creds.cover(d)
+	x.book.rec.Record(d)
 }

@@ -13,7 +13,8 @@ import (
 // exchange is one HTTP request and its response on their way into the log. The
 // side that reads the client and the side that reads the server both use it.
 type exchange struct {
-	p       *Proxy
+	p *Proxy
+	route
 	num     uint64
 	conn    string
 	method  string
@@ -115,16 +116,16 @@ func (c *copied) finish(whole bool) {
 	c.cut = c.cut || !whole
 }
 
-// newExchange numbers a request whose head has been read.
-func (p *Proxy) newExchange(h *head, connID string, bodyLength int64) *exchange {
+// newExchange numbers a request whose head has been read and that goes to to.
+func (p *Proxy) newExchange(h *head, connID string, bodyLength int64, to route) *exchange {
 	path, query, _ := strings.Cut(h.target, "?")
 	path, _, _ = strings.Cut(path, "#")
-	x := &exchange{p: p, num: p.exchanges.Add(1), conn: connID, method: h.method, path: path}
+	x := &exchange{p: p, route: to, num: to.book.exchanges.Add(1), conn: connID, method: h.method, path: path}
 	x.host, _ = h.get("Host")
 	x.prm = metadataDoc(path) == "prm"
 	ctype, _ := h.get("Content-Type")
 	x.message = h.method == "POST" && mediaType(ctype) == "application/json"
-	if p.rec == nil {
+	if to.book.rec == nil {
 		return x
 	}
 	d := &capture.Draft{AllowFlow: true}
@@ -135,10 +136,10 @@ func (p *Proxy) newExchange(h *head, connID string, bodyLength int64) *exchange 
 	if bodyLength >= 0 {
 		x.req.facts.ContentLength = &x.req.length
 	}
-	x.kind, x.doc = p.kindOf(path, &x.req.facts)
+	x.kind, x.doc = to.book.kindOf(path, &x.req.facts)
 	x.req.facts.Doc = x.doc
 	if d.MCPSession == "" && x.kind == endpoint {
-		d.MCPSession = p.old.session(h.target)
+		d.MCPSession = to.book.old.session(h.target)
 	}
 	if x.kind != other {
 		x.warnUnknown(x.req.body.start(p.maxFrame, x.req.facts.Encoding), x.req.facts.Encoding)
@@ -155,7 +156,7 @@ func (x *exchange) warnUnknown(known bool, encoding string) {
 // requestBytes takes the next bytes of the request's body. After the last of
 // them the line is recorded; that is before they are passed on.
 func (x *exchange) requestBytes(p []byte, last bool) {
-	if x.p.rec == nil {
+	if x.book.rec == nil {
 		return
 	}
 	x.mu.Lock()
@@ -174,7 +175,7 @@ func (x *exchange) requestBytes(p []byte, last bool) {
 // requestOver records the request as far as it has come, unless it has been
 // recorded: something of its response comes next, or it broke off.
 func (x *exchange) requestOver() {
-	if x.p.rec == nil {
+	if x.book.rec == nil {
 		return
 	}
 	x.mu.Lock()
@@ -196,7 +197,7 @@ func (x *exchange) recordRequest(whole bool) {
 		x.setBody(d, b, x.req.length, x.req.facts.Encoding)
 	}
 	x.req.credential = ""
-	x.p.record(d)
+	x.record(d)
 }
 
 // setBody puts a copy into a draft. A body that broke off is cut, unless its
@@ -224,7 +225,7 @@ func (x *exchange) setBody(d *capture.Draft, b *copied, length int64, encoding s
 // responseHead takes the head of the final response. What will be recorded of
 // its body depends on it.
 func (x *exchange) responseHead(h *head, b *body) {
-	if x.p.rec == nil {
+	if x.book.rec == nil {
 		return
 	}
 	x.requestOver()
@@ -254,7 +255,7 @@ func (x *exchange) responseHead(h *head, b *body) {
 // responseBytes takes the next bytes of the response's body before they are
 // passed on; whole says that they are the last.
 func (x *exchange) responseBytes(p []byte, whole bool) {
-	if x.p.rec == nil || x.silenced {
+	if x.book.rec == nil || x.silenced {
 		return
 	}
 	x.body.add(p)
@@ -267,7 +268,7 @@ func (x *exchange) responseBytes(p []byte, whole bool) {
 // of any other body what has come of it. how is server, client or reset; ""
 // means that it goes on when the record ends.
 func (x *exchange) responseOver(how string) {
-	if x.p.rec == nil || x.silenced {
+	if x.book.rec == nil || x.silenced {
 		return
 	}
 	x.silenced = true
@@ -278,7 +279,7 @@ func (x *exchange) responseOver(how string) {
 	}
 	d := x.draft()
 	x.setBody(d, &x.body, x.bodyLength(), x.facts.Encoding)
-	x.p.record(d)
+	x.record(d)
 }
 
 func (x *exchange) bodyLength() int64 {
@@ -294,14 +295,14 @@ func (x *exchange) event(ev wire.Event) {
 	d.Body, d.Size = ev.Data, ev.Size
 	d.HTTP = &capture.HTTPFacts{SSE: sseFacts(&ev)}
 	if ev.Type == "endpoint" && x.method == "GET" {
-		x.sess = x.p.old.learn(string(ev.Data), x.path, x.host, &d.HTTP.Mapped)
+		x.sess = x.book.old.learn(string(ev.Data), x.path, x.host, &d.HTTP.Mapped)
 		d.MCPSession = x.sess
 		hideQuery(d)
 	}
 	if d.HTTP.SSE == nil {
 		d.HTTP = nil
 	}
-	x.p.record(d)
+	x.record(d)
 }
 
 // hideQuery takes the query off the address in an endpoint event: it holds the
@@ -325,7 +326,7 @@ func (x *exchange) streamOver(how string) {
 	if len(x.body.kept) > 0 { // of a coding that is not known
 		d := x.draft()
 		x.setBody(d, &x.body, -1, x.facts.Encoding)
-		x.p.record(d)
+		x.record(d)
 	}
 	if how == "" {
 		return
@@ -341,14 +342,14 @@ func (x *exchange) streamOver(how string) {
 			d.Body, d.Size, d.EOL = ev.Data, ev.Size, "none"
 		}
 	}
-	x.p.record(d)
+	x.record(d)
 }
 
 // line records a line without a frame.
 func (x *exchange) line(body []byte) {
 	d := x.draft()
 	d.Body = body
-	x.p.record(d)
+	x.record(d)
 }
 
 // draft makes the next line of the response; its head stands on the first.
@@ -367,7 +368,7 @@ func (x *exchange) draft() *capture.Draft {
 
 // local records an answer that the proxy itself gives.
 func (x *exchange) local(status int, text string) {
-	if x.p.rec == nil {
+	if x.book.rec == nil {
 		return
 	}
 	x.requestOver()
@@ -381,5 +382,5 @@ func (x *exchange) local(status int, text string) {
 	if text != "" {
 		d.Body = []byte(text)
 	}
-	x.p.record(d)
+	x.record(d)
 }

@@ -133,7 +133,7 @@ func (l *http2Links) get(ctx context.Context) (*http.ClientConn, error) {
 		}
 	}
 	l.mu.Unlock()
-	t := l.p.target
+	t := l.p.home.target
 	scheme := t.url.Scheme
 	c, err := t.transport(ctx).NewClientConn(ctx, scheme, t.addr)
 	if err != nil {
@@ -187,14 +187,14 @@ func (s *http2Side) handle(w http.ResponseWriter, r *http.Request) {
 	l := r.Context().Value(links{}).(*http2Links)
 	h := headOf(r)
 	host, verdict := s.p.hostOf(h, localAddr(r))
-	x := s.p.newExchange(h, l.id, r.ContentLength)
+	x := s.p.newExchange(h, l.id, r.ContentLength, s.p.home)
 	if verdict != "" {
 		s.local(w, x, http.StatusForbidden, verdict)
 		return
 	}
 	c, err := l.get(r.Context())
 	if err != nil {
-		s.local(w, x, http.StatusBadGateway, s.p.unreachable(err))
+		s.local(w, x, http.StatusBadGateway, x.unreachable(err))
 		return
 	}
 	resp, err := c.RoundTrip(s.request(w, r, h, x, host))
@@ -203,7 +203,7 @@ func (s *http2Side) handle(w http.ResponseWriter, r *http.Request) {
 			x.requestOver()
 			panic(http.ErrAbortHandler)
 		}
-		s.local(w, x, http.StatusBadGateway, s.p.noAnswer(err))
+		s.local(w, x, http.StatusBadGateway, x.noAnswer(err))
 		return
 	}
 	defer resp.Body.Close()
@@ -251,7 +251,7 @@ func fieldsOf(m http.Header) []field {
 
 // request makes the request for the server.
 func (s *http2Side) request(w http.ResponseWriter, r *http.Request, h *head, x *exchange, host string) *http.Request {
-	t := s.p.target
+	t := s.p.home.target
 	out := (&http.Request{
 		Method: r.Method, URL: &url.URL{Scheme: t.url.Scheme, Host: t.addr, Opaque: h.target}, Host: host,
 		Header: http.Header{}, ContentLength: r.ContentLength, Trailer: r.Trailer,

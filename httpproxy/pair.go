@@ -23,6 +23,8 @@ type pair struct {
 	in     *stream
 	fields []field   // reused for each head
 	up     *upstream // set under mu: end closes it, too
+	via    *Target   // of a CONNECT whose tunnel holds plain HTTP
+	ready  net.Conn  // a connection to it that has not been used
 	asked  bool      // a request has been passed on whose end answered has not told
 
 	out      sink // to the client: the upstream's while a request is asked
@@ -54,7 +56,7 @@ func (c *pair) run() {
 				return
 			}
 		}
-		if first && c.isHTTP2() {
+		if first && c.p.forward == nil && c.isHTTP2() {
 			c.p.h2.serve(c)
 			return
 		}
@@ -144,6 +146,9 @@ func (c *pair) close() {
 	if c.up != nil {
 		c.up.conn.Close()
 	}
+	if c.ready != nil {
+		c.ready.Close()
+	}
 	c.readers.Wait()
 }
 
@@ -168,8 +173,18 @@ func (c *pair) request() bool {
 		c.refuse(http.StatusBadRequest, err)
 		return false
 	}
+	to := c.p.home
+	if c.p.forward != nil {
+		if h.method == http.MethodConnect {
+			return c.connectTo(&h)
+		}
+		if to, err = c.p.forward.route(c, &h); err != nil {
+			c.refuse(http.StatusBadRequest, err)
+			return false
+		}
+	}
 	host, verdict := c.p.hostOf(&h, c.conn.LocalAddr())
-	x := c.p.newExchange(&h, c.id, b.length)
+	x := c.p.newExchange(&h, c.id, b.length, to)
 	c.mu.Lock()
 	c.busy, c.gone, c.streams = true, false, false
 	c.mu.Unlock()
@@ -177,7 +192,7 @@ func (c *pair) request() bool {
 		return c.local(x, &h, &b, http.StatusForbidden, verdict)
 	}
 	if err := c.connect(x, &h); err != nil {
-		return c.local(x, &h, &b, http.StatusBadGateway, c.p.unreachable(err))
+		return c.local(x, &h, &b, http.StatusBadGateway, x.unreachable(err))
 	}
 	return c.send(x, &h, &b, host)
 }
@@ -233,17 +248,20 @@ func (c *pair) local(x *exchange, h *head, b *body, status int, text string) boo
 // since the last request is replaced; nothing has been sent on it.
 func (c *pair) connect(x *exchange, h *head) error {
 	x.keep, x.minor = h.keepsAlive(), h.minor
-	if c.up != nil && c.up.out.err == nil && c.up.begin(x) {
+	if c.up != nil && c.up.target == x.target && c.up.out.err == nil && c.up.begin(x) {
 		return nil
 	}
 	if c.up != nil {
 		c.up.conn.Close()
 	}
-	conn, err := c.p.target.dial(c.p.ctx)
-	if err != nil {
-		return err
+	conn := c.ready
+	if c.ready = nil; conn == nil {
+		var err error
+		if conn, err = x.target.dial(c.p.ctx); err != nil {
+			return err
+		}
 	}
-	u := &upstream{c: c, conn: conn, in: newStream(conn), out: sink{conn: conn}, current: x}
+	u := &upstream{c: c, conn: conn, target: x.target, in: newStream(conn), out: sink{conn: conn}, current: x}
 	c.mu.Lock()
 	c.up = u
 	c.mu.Unlock()

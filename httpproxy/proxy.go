@@ -41,6 +41,10 @@ type Options struct {
 	Names []string      // names of this machine that mean the proxy in Host, beside the loopback names
 	NoMap bool          // addresses in what the server says stay as they are
 
+	// Forward makes an explicit proxy, in place of one that stands before
+	// Target: clients say where their requests go. Target and Recorder are nil.
+	Forward *ForwardOptions
+
 	// ObserveAuth records facts derived from credentials, never a credential.
 	ObserveAuth bool
 
@@ -64,25 +68,24 @@ func ParseHeader(s string) (Header, error) {
 	return Header{name, value}, nil
 }
 
-// Proxy passes HTTP on between clients and one target. Make it with New; it
+// Proxy passes HTTP on between clients and one target, or with Forward those
+// that they name. Make it with New; it
 // serves one listener, once.
 type Proxy struct {
-	target   *Target
+	home     route    // where requests go, unless forward decides
+	forward  *forward // nil for a reverse proxy
 	headers  []Header
-	rec      *capture.Recorder
 	maxFrame int
 	grace    time.Duration
 	own      own
-	old      oldTransport
 	noMap    bool
 	creds    *credentials
 	warn     func(string)
 
-	exchanges atomic.Uint64
-	conns     atomic.Uint64
-	work      sync.WaitGroup // client connections
-	ctx       context.Context
-	h2        *http2Side
+	conns atomic.Uint64
+	work  sync.WaitGroup // client connections
+	ctx   context.Context
+	h2    *http2Side
 
 	closing atomic.Bool
 
@@ -94,9 +97,14 @@ type Proxy struct {
 // New makes a proxy. It starts nothing.
 func New(o Options) *Proxy {
 	p := &Proxy{
-		target: o.Target, headers: o.Headers, rec: o.Recorder, maxFrame: o.MaxFrame, grace: o.Grace, warn: o.Warn,
-		own: own{names: o.Names}, old: oldTransport{target: o.Target, noMap: o.NoMap}, noMap: o.NoMap, creds: newCredentials(o.ObserveAuth, o.Headers),
+		headers: o.Headers, maxFrame: o.MaxFrame, grace: o.Grace, warn: o.Warn,
+		own: own{names: o.Names}, noMap: o.NoMap, creds: newCredentials(o.ObserveAuth, o.Headers),
 		pairs: map[*pair]struct{}{}, warned: map[string]bool{},
+	}
+	p.home = route{o.Target, &book{rec: o.Recorder, target: o.Target, old: oldTransport{target: o.Target, noMap: o.NoMap}}}
+	if o.Forward != nil {
+		p.forward = &forward{p: p, opts: *o.Forward, targets: map[string]*Target{}, books: map[string]*book{}}
+		p.noMap = true // the client knows the servers by their own names
 	}
 	if p.maxFrame == 0 {
 		p.maxFrame = capture.DefaultMaxFrame
@@ -214,23 +222,6 @@ func (p *Proxy) warnOnce(what, text string) {
 }
 
 const maxWarnings = 100
-
-// kindOf says how much is kept of requests to a path.
-func (p *Proxy) kindOf(path string, facts *capture.HTTPFacts) (k kind, doc string) {
-	if doc = metadataDoc(path); doc != "" {
-		return document, doc
-	}
-	switch {
-	case p.target.path == "":
-		if secretPath(path) || mediaType(facts.ContentType) == "application/x-www-form-urlencoded" {
-			return other, "" // an authorization server on the same origin
-		}
-		return endpoint, ""
-	case strings.TrimSuffix(path, "/") == p.target.path, p.old.is(path):
-		return endpoint, ""
-	}
-	return other, ""
-}
 
 // secretPath names the default paths of an authorization server (2025-03-26,
 // basic/authorization#fallbacks): what goes there are secrets, no messages.

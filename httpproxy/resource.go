@@ -28,7 +28,7 @@ const maxDoc = 1 << 20
 // the client has for it. All behind the host stays as it was spelled.
 func (x *exchange) mapURL(raw string) (string, bool) {
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" || u.User != nil || x.p.noMap || !isAuthority(x.host) || !x.p.target.sameOrigin(u) {
+	if err != nil || u.Host == "" || u.User != nil || x.p.noMap || !isAuthority(x.host) || !x.target.sameOrigin(u) {
 		return "", false
 	}
 	_, rest, _ := strings.Cut(raw, "://")
@@ -212,8 +212,8 @@ func mappedHead(h *head, length int) {
 
 // hint tells the user once that a client has the wrong path.
 func (x *exchange) hint(h *head) {
-	t := x.p.target
-	if x.kind != other || h.status < 400 || t.path == "" || !x.message || secretPath(x.path) || x.host == "" {
+	t := x.target
+	if x.p.forward != nil || x.kind != other || h.status < 400 || t.path == "" || !x.message || secretPath(x.path) || x.host == "" {
 		return
 	}
 	x.p.warnOnce("path", fmt.Sprintf("a client sends messages to %s, which the server answers with %d; its endpoint is %s: give the client http://%s%s", cleanText(x.path), h.status, t.Path(), cleanText(x.host), t.Path()))

@@ -198,7 +198,8 @@ func TestMapChallenge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &exchange{p: New(Options{Target: tg}), host: "127.0.0.1:7000"}
+	p := New(Options{Target: tg})
+	x := &exchange{p: p, route: p.home, host: "127.0.0.1:7000"}
 	for in, want := range map[string]string{
 		`Bearer resource_metadata="http://localhost:3000/a"`:                                           `Bearer resource_metadata="http://127.0.0.1:7000/a"`,
 		`Bearer resource_metadata="http://127.0.0.1:3000"`:                                             `Bearer resource_metadata="http://127.0.0.1:7000"`,

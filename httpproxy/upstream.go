@@ -37,6 +37,7 @@ func (t *Target) dial(ctx context.Context) (net.Conn, error) {
 // goroutine reads it and writes to the client.
 type upstream struct {
 	c      *pair
+	target *Target
 	conn   net.Conn
 	in     *stream
 	out    sink // the pair's goroutine writes here
@@ -241,7 +242,7 @@ func (u *upstream) fail(x *exchange, err error) {
 	case u.c.p.closing.Load() && errors.Is(err, net.ErrClosed):
 		x.requestOver()
 	default:
-		text := u.c.p.noAnswer(err)
+		text := x.noAnswer(err)
 		x.local(http.StatusBadGateway, text)
 		writeLocal(&u.c.out, http.StatusBadGateway, text, true, x.method == http.MethodHead)
 		u.c.out.flush()
@@ -316,22 +317,22 @@ func (c *pair) isGone() bool {
 
 // swapEndpoint says what the client is told in place of an address.
 func (x *exchange) swapEndpoint(uri string) (string, bool) {
-	p, ok := x.p.old.find(uri, x.path, x.host)
+	p, ok := x.book.old.find(uri, x.path, x.host)
 	return p.mapped, ok && p.mapped != ""
 }
 
 // unreachable says that there is no connection to the server.
-func (p *Proxy) unreachable(err error) string {
-	text := fmt.Sprintf("cannot reach the server at %s: %v; is it running?", p.target, err)
-	p.warnOnce("unreachable", text)
+func (x *exchange) unreachable(err error) string {
+	text := fmt.Sprintf("cannot reach the server at %s: %v; is it running?", x.target, err)
+	x.p.warnOnce("unreachable", text)
 	return "mcpsnoop: " + text + "\n"
 }
 
 // noAnswer says why a request has no response.
-func (p *Proxy) noAnswer(err error) string {
+func (x *exchange) noAnswer(err error) string {
 	why := err.Error()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		why = "the connection was closed"
 	}
-	return fmt.Sprintf("mcpsnoop: no answer from the server at %s: %s; the request was not sent again\n", p.target, strings.TrimSpace(cleanText(why)))
+	return fmt.Sprintf("mcpsnoop: no answer from the server at %s: %s; the request was not sent again\n", x.target, strings.TrimSpace(cleanText(why)))
 }

@@ -26,11 +26,13 @@ func (p *Proxy) hostOf(h *head, local net.Addr) (host, forbidden string) {
 		ok = true
 	}
 	switch {
+	case p.forward != nil: // it is the client that knows where it wants to go
+		return said, ""
 	case !ok || said == "":
 		return said, ""
 	case p.own.means(said, local):
-		return p.target.authority, ""
-	case p.target.loopback || strings.EqualFold(said, p.target.authority):
+		return p.home.target.authority, ""
+	case p.home.target.loopback || strings.EqualFold(said, p.home.target.authority):
 		return said, ""
 	}
 	return said, fmt.Sprintf("mcpsnoop: Host %q is neither this proxy nor its target, so the request is not passed on; connect to the address that the proxy listens on\n", cleanText(said))
@@ -47,6 +49,9 @@ func (p *Proxy) writeRequest(k *sink, h *head, chunked bool, host string) {
 	hp := hopOf(h)
 	for _, f := range p.headers {
 		hp.named = append(hp.named, f.Name)
+	}
+	if p.forward != nil {
+		hp.named = append(hp.named, "proxy-authorization") // RFC 9110, section 11.7.2
 	}
 	hp.write(k, h, chunked, func(f field) string {
 		if len(f.name) == len("Host") && is(f.name, "Host") {

@@ -26,18 +26,25 @@ type httpOptions struct {
 	TLSCA   string
 	NoMap   bool
 	Observe bool
+	Forward bool
 }
 
 func newHTTPCmd(app *App) *cobra.Command {
 	o := &httpOptions{}
 	cmd := &cobra.Command{
-		Use:   "http --target URL --listen ADDR",
+		Use:   "http (--target URL | --forward) --listen ADDR",
 		Short: "Stand between MCP clients and a server that speaks HTTP",
 		Long: `Pass HTTP on to an MCP server, byte for byte, and record each request, response
 and event. Give clients the address of the proxy with the path of the target.
-A bare port listens on loopback; 0.0.0.0:PORT opens it to the network.`,
+A bare port listens on loopback; 0.0.0.0:PORT opens it to the network.
+
+With --forward it is an explicit proxy: clients keep the addresses of their
+servers and get the proxy's as HTTP_PROXY. Each MCP endpoint becomes a session;
+plain HTTP in tunnels is read, TLS passes untouched and unread.`,
 		Example: `  mcpsnoop http --target http://localhost:3000/mcp --listen :7000
-  # the client's URL is now http://localhost:7000/mcp`,
+  # the client's URL is now http://localhost:7000/mcp
+  mcpsnoop http --forward --listen :7001
+  # NODE_USE_ENV_PROXY=1 HTTP_PROXY=http://localhost:7001 NO_PROXY= node client.js`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runHTTP(cmd.Context(), app, o, cmd.Flags()) },
 	}
@@ -47,6 +54,7 @@ A bare port listens on loopback; 0.0.0.0:PORT opens it to the network.`,
 	fs.StringArrayVar(&o.Headers, "target-header", nil, "`'K: V'` to set on each request to the target; may be repeated")
 	fs.StringVar(&o.TLSCA, "tls-ca", "", "`FILE` with the certificates (PEM) that may vouch for an https target, beside the system's")
 	fs.BoolVar(&o.NoMap, "no-map", false, "leave addresses in what the server says as they are")
+	fs.BoolVar(&o.Forward, "forward", false, "be an explicit proxy, in place of one that stands before --target")
 	fs.BoolVar(&o.Observe, "observe-auth", false, "record facts about credentials: a hash, the scheme, claims of a JWT; never a credential")
 	o.addFlags(fs)
 	return cmd
@@ -78,6 +86,12 @@ func runHTTP(ctx context.Context, app *App, o *httpOptions, flags *pflag.FlagSet
 		return withHint(fmt.Errorf("listen on %s: %w", addr, plainNet(err)), "is another program there? give another port with --listen")
 	}
 	opts.Warn = warn
+	if o.Forward {
+		if sender != nil {
+			warn("nothing is sent to the OTLP endpoint: with --forward, let a hub do it")
+		}
+		return runForward(ctx, app, o, engine, opts, l)
+	}
 	opts.Recorder = app.httpRecorder(o, engine, opts.Target, warn)
 	defer o.beside(ctx, app, sender, opts.Recorder, warn)()
 	app.announce(l.Addr(), opts.Target, opts.Recorder)
@@ -85,15 +99,7 @@ func runHTTP(ctx context.Context, app *App, o *httpOptions, flags *pflag.FlagSet
 	if opts.Recorder == nil {
 		return err
 	}
-	end := capture.EndInfo{Reason: "listener failed"}
-	if ctx.Err() != nil {
-		end.Reason = "stopped"
-		var in interrupted
-		if errors.As(context.Cause(ctx), &in) {
-			end.Reason = in.Error()
-		}
-	}
-	if lost := opts.Recorder.Close(end); lost > 0 {
+	if lost := opts.Recorder.Close(endOf(ctx)); lost > 0 {
 		warn(fmt.Sprintf("%d frames are not in the session log; the log says where", lost))
 	}
 	return err
@@ -103,7 +109,11 @@ func runHTTP(ctx context.Context, app *App, o *httpOptions, flags *pflag.FlagSet
 func (o *httpOptions) proxyOptions(app *App) (httpproxy.Options, error) {
 	opts := httpproxy.Options{MaxFrame: int(o.MaxFrame), Grace: o.Grace, NoMap: o.NoMap, ObserveAuth: o.Observe}
 	switch {
-	case o.Target == "":
+	case o.Forward && o.Target != "":
+		return opts, usagef("--forward and --target exclude each other: the clients of an explicit proxy say where they go")
+	case o.Forward && o.TraceFile != "":
+		return opts, usagef("--forward and --trace-file exclude each other: each endpoint has a log of its own")
+	case !o.Forward && o.Target == "":
 		return opts, usagef("no target: give the URL of the server with --target, for example --target http://localhost:3000/mcp")
 	case o.Listen == "":
 		return opts, usagef("no address: give a port to listen on with --listen, for example --listen :7000")
@@ -116,7 +126,9 @@ func (o *httpOptions) proxyOptions(app *App) (httpproxy.Options, error) {
 		}
 	}
 	var err error
-	if opts.Target, err = httpproxy.ParseTarget(o.Target, roots); err != nil {
+	if o.Forward {
+		opts.Forward = &httpproxy.ForwardOptions{Roots: roots}
+	} else if opts.Target, err = httpproxy.ParseTarget(o.Target, roots); err != nil {
 		return opts, usagef("--target: %w", err)
 	}
 	for _, h := range o.Headers {
