@@ -1,7 +1,9 @@
 package httpproxy
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
@@ -20,13 +22,15 @@ type book struct {
 	old       oldTransport
 	exchanges atomic.Uint64
 
+	docs docPaths
+
 	exact bool // the path of the endpoint is "/", not every path
 	rest  bool // no endpoint at all: what passes a forward proxy beside them
 }
 
 // kindOf says how much is kept of requests to a path.
 func (b *book) kindOf(path string, facts *capture.HTTPFacts) (k kind, doc string) {
-	if doc = metadataDoc(path); doc != "" {
+	if doc = b.doc(path); doc != "" {
 		return document, doc
 	}
 	switch {
@@ -41,4 +45,40 @@ func (b *book) kindOf(path string, facts *capture.HTTPFacts) (k kind, doc string
 		return endpoint, ""
 	}
 	return other, ""
+}
+
+// doc tells the documents about authorization: by their well-known paths, and
+// those about the resource by where challenges have said that they are.
+func (b *book) doc(path string) string {
+	if doc := metadataDoc(path); doc != "" {
+		return doc
+	}
+	if b.docs.is(path) {
+		return "prm"
+	}
+	return ""
+}
+
+// docPaths are the paths that challenges have named for the document about a
+// resource (RFC 9728, section 5.1).
+type docPaths struct {
+	mu    sync.Mutex
+	paths []string
+}
+
+// maxDocPaths bounds them; servers have one or two.
+const maxDocPaths = 64
+
+func (d *docPaths) learn(path string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.paths) < maxDocPaths && !slices.Contains(d.paths, path) {
+		d.paths = append(d.paths, path)
+	}
+}
+
+func (d *docPaths) is(path string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Contains(d.paths, path)
 }

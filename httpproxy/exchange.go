@@ -122,7 +122,7 @@ func (p *Proxy) newExchange(h *head, connID string, bodyLength int64, to route) 
 	path, _, _ = strings.Cut(path, "#")
 	x := &exchange{p: p, route: to, num: to.book.exchanges.Add(1), conn: connID, method: h.method, path: path}
 	x.host, _ = h.get("Host")
-	x.prm = metadataDoc(path) == "prm"
+	x.prm = to.book.doc(path) == "prm"
 	ctype, _ := h.get("Content-Type")
 	x.message = h.method == "POST" && mediaType(ctype) == "application/json"
 	if to.book.rec == nil {

@@ -84,6 +84,7 @@ func (x *exchange) mapChallenge(field string) (string, []capture.Mapping) {
 			if p.Name != mcp.ParamResourceMetadata {
 				continue
 			}
+			x.learnDoc(p.Value)
 			if to, ok := x.mapURL(p.Value); ok {
 				field = field[:p.Start] + `"` + quoteString(to) + `"` + field[p.End:]
 				mapped = append(mapped, capture.Mapping{What: p.Name, From: bareURL(p.Value), To: bareURL(to)})
@@ -92,6 +93,14 @@ func (x *exchange) mapChallenge(field string) (string, []capture.Mapping) {
 	}
 	slices.Reverse(mapped)
 	return field, mapped
+}
+
+// learnDoc remembers where a challenge says that the document is, unless that
+// is the endpoint itself.
+func (x *exchange) learnDoc(where string) {
+	if u, err := url.Parse(where); err == nil && x.target.sameOrigin(u) && metadataDoc(u.EscapedPath()) == "" && strings.TrimSuffix(u.EscapedPath(), "/") != x.target.path {
+		x.book.docs.learn(u.EscapedPath())
+	}
 }
 
 // quoteString writes the inside of a quoted-string (RFC 9110, section 5.6.4).

@@ -242,3 +242,22 @@ func TestWrongPathHint(t *testing.T) {
 		t.Errorf("told %q", w)
 	}
 }
+
+// A challenge may say that the document is anywhere.
+func TestMapsDocElsewhere(t *testing.T) {
+	s := protected(t, func(w http.ResponseWriter, self string) bool {
+		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+self+`/custom/meta.json"`)
+		io.WriteString(w, `{"resource":"`+self+`/mcp"}`)
+		return true
+	})
+	r := newRig(t, s.URL+"/mcp")
+	if _, body := get(t, client(t), r.url("/custom/meta.json")); body != `{"resource":"`+s.URL+`/mcp"}` {
+		t.Errorf("before the challenge: %s", body)
+	}
+	if _, body := get(t, client(t), r.url("/custom/meta.json")); body != `{"resource":"http://`+r.addr+`/mcp"}` {
+		t.Errorf("behind it: %s", body)
+	}
+	if recs := r.log(); recs[3].HTTP.Doc != "prm" || recs[3].Raw == nil {
+		t.Errorf("log: %s", shapes(recs))
+	}
+}
