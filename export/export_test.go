@@ -20,7 +20,7 @@ import (
 )
 
 // rows are "ms direction body", which stand for the records of a log.
-func inputOf(t *testing.T, logs ...[]string) *Input {
+func inputOf(t testing.TB, logs ...[]string) *Input {
 	t.Helper()
 	in := &Input{Bodies: capture.NewBodies(capture.OS{})}
 	t.Cleanup(func() { in.Bodies.Close() })
@@ -56,7 +56,7 @@ func inputOf(t *testing.T, logs ...[]string) *Input {
 	return in
 }
 
-func indexOf(t *testing.T, path string) Log {
+func indexOf(t testing.TB, path string) Log {
 	t.Helper()
 	log := Log{Name: path, Open: func() (*capture.Reader, error) { return capture.OpenSession(capture.OS{}, path) }}
 	r, err := log.Open()

@@ -13,6 +13,7 @@ type Format struct {
 	Ends  []string // of file names that ask for it
 	About string   // in a few words
 	Page  bool     // made to be handed on to people
+	Judge bool     // holds what rules find
 	JSON  bool     // what it writes is JSON, so that a terminal may be given escapes
 
 	// Write writes all of in. It stops at the first error of w or ctx.
@@ -22,10 +23,10 @@ type Format struct {
 // Formats lists what can be written, the default first.
 func Formats() []Format {
 	return []Format{
-		{Name: "json", Ends: []string{".json"}, About: "one document: sessions, calls, findings, events", JSON: true, Write: writeJSON},
+		{Name: "json", Ends: []string{".json"}, About: "one document: sessions, calls, findings, events", JSON: true, Judge: true, Write: writeJSON},
 		{Name: "jsonl", Ends: []string{".jsonl"}, About: "a session log again", JSON: true, Write: writeJSONL},
-		{Name: "text", Ends: []string{".txt", ".text"}, About: "for reading", Write: writeText},
-		{Name: "html", Ends: []string{".html", ".htm"}, About: "a page that needs nothing else", Page: true, Write: writeHTML},
+		{Name: "text", Ends: []string{".txt", ".text"}, About: "for reading", Judge: true, Write: writeText},
+		{Name: "html", Ends: []string{".html", ".htm"}, About: "a page that needs nothing else", Page: true, Judge: true, Write: writeHTML},
 		{Name: "har", Ends: []string{".har"}, About: "HTTP archive: a call an entry", JSON: true, Write: writeHAR},
 		{Name: "otlp", Ends: []string{".otlp"}, About: "OpenTelemetry traces in JSON", JSON: true, Write: writeOTLP},
 		{Name: "tape", Ends: []string{".tape"}, About: "mcp-tape v1", JSON: true, Write: writeTape},

@@ -52,13 +52,30 @@ func (x *Spans) network() []*commonpb.KeyValue {
 	return attrs
 }
 
-// text makes an attribute. OTLP wants UTF-8.
+// text makes an attribute. OTLP wants UTF-8. Spans have many of them, so each
+// is one piece of memory.
 func text(key, v string) *commonpb.KeyValue {
-	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: strings.ToValidUTF8(v, "\uFFFD")}}}
+	a := &struct {
+		pair  commonpb.KeyValue
+		value commonpb.AnyValue
+		text  commonpb.AnyValue_StringValue
+	}{}
+	a.text.StringValue = strings.ToValidUTF8(v, "\uFFFD")
+	a.value.Value = &a.text
+	a.pair.Key, a.pair.Value = key, &a.value
+	return &a.pair
 }
 
 func num(key string, v int64) *commonpb.KeyValue {
-	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: v}}}
+	a := &struct {
+		pair  commonpb.KeyValue
+		value commonpb.AnyValue
+		num   commonpb.AnyValue_IntValue
+	}{}
+	a.num.IntValue = v
+	a.value.Value = &a.num
+	a.pair.Key, a.pair.Value = key, &a.value
+	return &a.pair
 }
 
 func float(key string, v float64) *commonpb.KeyValue {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
@@ -26,11 +27,15 @@ type Spans struct {
 	s    *store.Session
 	body Body
 	now  time.Time
+
+	same []*commonpb.KeyValue // attributes that all spans have
 }
 
 // NewSpans makes spans of s; now ends what is still open.
 func NewSpans(s *store.Session, body Body, now time.Time) *Spans {
-	return &Spans{s: s, body: body, now: now}
+	x := &Spans{s: s, body: body, now: now}
+	x.same = append(x.network(), text("mcpsnoop.session.id", s.ID))
+	return x
 }
 
 // Operation returns the spans of the call that begins with operation i: one,
@@ -77,7 +82,7 @@ func (x *Spans) span(i, last store.OpIndex, part byte) (*tracepb.Span, error) {
 		Kind:              tracepb.Span_SPAN_KIND_CLIENT, // seen from the side that asks
 		StartTimeUnixNano: uint64(o.Start), EndTimeUnixNano: uint64(end.Start + int64(end.Duration(x.now))),
 	}
-	sp.Attributes = append(sp.Attributes, text("mcp.method.name", method), text("jsonrpc.request.id", idText(o.ID)))
+	sp.Attributes = append(make([]*commonpb.KeyValue, 0, 16), text("mcp.method.name", method), text("jsonrpc.request.id", idText(o.ID)))
 	if method == mcp.ToolsCall {
 		sp.Attributes = append(sp.Attributes, text("gen_ai.operation.name", "execute_tool"))
 	}
@@ -90,9 +95,9 @@ func (x *Spans) span(i, last store.OpIndex, part byte) (*tracepb.Span, error) {
 	if rev, _ := o.Revision(); rev != "" {
 		sp.Attributes = append(sp.Attributes, text("mcp.protocol.version", string(rev)))
 	}
-	sp.Attributes = append(sp.Attributes, x.network()...)
+	sp.Attributes = append(sp.Attributes, x.same...)
 	sp.Attributes = append(sp.Attributes,
-		text("mcpsnoop.session.id", x.s.ID), num("mcpsnoop.request.seq", int64(f.Seq)), text("mcpsnoop.state", end.State.String()))
+		num("mcpsnoop.request.seq", int64(f.Seq)), text("mcpsnoop.state", end.State.String()))
 	if o.Progress > 0 {
 		sp.Attributes = append(sp.Attributes, num("mcpsnoop.progress", int64(o.Progress)))
 	}

@@ -99,8 +99,9 @@ func runExport(ctx context.Context, app *App, o *exportOptions) error {
 	defer bar.end()
 	in := &export.Input{Bodies: capture.NewBodies(app.FS), Version: version, Redact: redact, Where: where, Progress: bar.add}
 	defer in.Bodies.Close()
+	x := &exportLoader{app: app, redact: redact, bar: bar, judge: format.Judge || where != nil, marks: where != nil}
 	for _, s := range sources {
-		log, remove, err := app.exportLog(ctx, s, redact, bar)
+		log, remove, err := x.log(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -147,61 +148,120 @@ func (a *App) warnOfSecrets(ctx context.Context, in *export.Input, bar *progress
 	return nil
 }
 
-// exportLog indexes and judges one log. remove takes away what was kept for it.
-func (a *App) exportLog(ctx context.Context, s source, redact func(*capture.Record), bar *progress) (_ export.Log, remove func(), err error) {
+// exportLoader indexes the logs of an export.
+type exportLoader struct {
+	app    *App
+	redact func(*capture.Record)
+	bar    *progress
+	judge  bool // the format, or the filter, asks what rules find
+	marks  bool // a filter may ask for rules, frame by frame
+}
+
+// log indexes and judges one log. remove takes away what was kept for it.
+func (x *exportLoader) log(ctx context.Context, s source) (_ export.Log, remove func(), err error) {
 	path := s.Log.Path
 	if s.Stdin {
 		path = stdinArg
 	}
-	s, remove, err = a.spool(ctx, s)
+	s, remove, err = x.app.spool(ctx, s)
 	if err != nil {
 		return export.Log{}, nil, err
 	}
-	list, err := a.loadRedacted(ctx, s, redact, bar)
+	list, err := x.load(ctx, s)
 	if err != nil {
 		remove()
 		return export.Log{}, nil, err
 	}
-	log := export.Log{Name: s.Name, Open: func() (*capture.Reader, error) { return a.open(s) }}
+	log := export.Log{Name: s.Name, Open: func() (*capture.Reader, error) { return x.app.open(s) }}
 	bad := 0
 	for _, one := range list {
 		bad += one.Summary().ProblemCount
 		exported := &export.Session{Session: one.Session, From: path}
-		if engine, ok := one.Observer.(*checks.Engine); ok {
-			engine.Finish(one.Session)
-			exported.Findings = engine.Findings()
+		if j, ok := one.Observer.(*judge); ok {
+			exported.Findings = j.finish(one)
 		}
 		log.Sessions = append(log.Sessions, exported)
 	}
 	if bad > 0 {
-		bar.end()
-		a.note("%s: lines that cannot be read and are left out: %d; check says which", s.Name, bad)
+		x.bar.end()
+		x.app.note("%s: lines that cannot be read and are left out: %d; check says which", s.Name, bad)
 	}
 	return log, remove, nil
 }
 
-// loadRedacted indexes a log as if its secrets had never been in it.
-func (a *App) loadRedacted(ctx context.Context, s source, redact func(*capture.Record), bar *progress) ([]*loadedSession, error) {
-	gone := writerGone(s)
-	o := loadOptions{Observer: func(string) store.Observer { return checks.NewEngine(checks.Options{WriterGone: gone}) }}
-	if redact == nil {
-		if bar != nil {
-			o.Edit = func(it *capture.Item) { bar.add(it.Ref.Length) }
+// load indexes a log as if its secrets had never been in it.
+func (x *exportLoader) load(ctx context.Context, s source) ([]*loadedSession, error) {
+	var o loadOptions
+	if x.judge {
+		gone := writerGone(s)
+		o.Observer = func(string) store.Observer { return newJudge(gone, x.marks) }
+	}
+	switch {
+	case x.redact != nil:
+		o.Edit = func(it *capture.Item) {
+			x.bar.add(it.Ref.Length)
+			if it.Problem == nil {
+				x.redact(&it.Record)
+			}
 		}
-		return a.load(ctx, s, o)
-	}
-	o.Edit = func(it *capture.Item) {
-		bar.add(it.Ref.Length)
-		if it.Problem == nil {
-			redact(&it.Record)
+		// A secret may be met before it is known to be one: what the engine
+		// learns in a first pass, it finds everywhere in the second.
+		if _, err := x.app.load(ctx, s, loadOptions{Edit: o.Edit}); err != nil {
+			return nil, err
 		}
+	case x.bar != nil:
+		o.Edit = func(it *capture.Item) { x.bar.add(it.Ref.Length) }
 	}
-	// A secret may be met before it is known to be one: what the engine learns
-	// in a first pass, it finds everywhere in the second.
-	if _, err := a.load(ctx, s, loadOptions{Edit: o.Edit}); err != nil {
-		return nil, err
+	return x.app.load(ctx, s, o)
+}
+
+// judge is the rules on one session, with the marks that they make.
+type judge struct {
+	*checks.Engine
+	marks []judgeMark
+}
+
+type judgeMark struct {
+	frame uint32
+	rule  string
+	g     store.Signal
+}
+
+func newJudge(writerGone, marks bool) *judge {
+	j := &judge{}
+	o := checks.Options{WriterGone: writerGone}
+	if marks {
+		o.Mark = func(frame uint32, rule string, g store.Signal) { j.marks = append(j.marks, judgeMark{frame, rule, g}) }
 	}
-	return a.load(ctx, s, o)
+	j.Engine = checks.NewEngine(o)
+	return j
+}
+
+// finish gives what was found, and puts the marks into the index.
+func (j *judge) finish(s *loadedSession) []*checks.Finding {
+	j.Finish(s.Session)
+	for _, m := range j.marks {
+		s.appender.Mark(m.frame, m.rule, m.g)
+	}
+	j.marks = nil
+	s.appender.Publish()
+	return j.Findings()
+}
+
+// writingHeadroom is by how much the heap may grow between collections while
+// a format is written. The index does not grow any more then, and each
+// collection walks over it.
+const writingHeadroom = 64 << 20 // bytes
+
+func (a *App) tuneForWriting(in *export.Input) {
+	if a.Tune == nil {
+		return
+	}
+	index := 1 << 20
+	for _, s := range in.Sessions() {
+		index += int(s.Len()) * frameCost
+	}
+	a.Tune(min(max(100*writingHeadroom/index, minPercent), maxPercent))
 }
 
 // writeExport writes everything, or nothing.
@@ -211,6 +271,7 @@ func (a *App) writeExport(ctx context.Context, format export.Format, path string
 		return err
 	}
 	defer out.discard()
+	a.tuneForWriting(in)
 	var w io.Writer = out
 	if format.JSON && a.OutTTY && out.Writer == a.Out {
 		w = export.TerminalJSON(w)

@@ -13,6 +13,8 @@ const lateFor = 5 * time.Second
 
 // Follower queues what is done in one session. One goroutine uses it.
 type Follower struct {
+	Missing uint64 // frames that are missing before what the session holds
+
 	k     *Sink
 	s     *store.Session
 	body  otlp.Body
@@ -72,6 +74,12 @@ func (f *Follower) End(now time.Time) {
 	f.over = true
 	f.Look(now)
 }
+
+// Idle reports whether all operations are queued.
+func (f *Follower) Idle() bool { return len(f.open) == 0 }
+
+// Skip leaves out what the session holds so far.
+func (f *Follower) Skip() { f.next, f.frame = f.s.OpLen(), f.s.Len() }
 
 // settled reports whether nothing more will be said about a call: its chain
 // came to an end, its task is over, and no late answer is to be expected.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/otlp"
@@ -22,7 +23,7 @@ func (k *Sink) spans(batch []place) func(context.Context) error {
 			last = p.f
 			maker = otlp.NewSpans(p.f.s, p.f.body, p.f.s.Summary().Newest)
 			into = &tracepb.ScopeSpans{Scope: &commonpb.InstrumentationScope{Name: otlp.ScopeName, Version: k.opts.Version}}
-			out = append(out, &tracepb.ResourceSpans{Resource: otlp.Resource(p.f.s), ScopeSpans: []*tracepb.ScopeSpans{into}})
+			out = append(out, &tracepb.ResourceSpans{Resource: p.f.resource(), ScopeSpans: []*tracepb.ScopeSpans{into}})
 		}
 		made, _ := maker.Operation(store.OpIndex(p.i)) // without its body a span lacks what stood there
 		into.Spans = append(into.Spans, made...)
@@ -31,4 +32,15 @@ func (k *Sink) spans(batch []place) func(context.Context) error {
 		}
 	}
 	return func(ctx context.Context) error { return k.out.traces.UploadTraces(ctx, out) }
+}
+
+// resource is that of the session, whose index may hold a part of it.
+func (f *Follower) resource() *resourcepb.Resource {
+	r := otlp.Resource(f.s)
+	for _, a := range r.Attributes {
+		if v, ok := a.Value.Value.(*commonpb.AnyValue_IntValue); ok && a.Key == "mcpsnoop.session.missing_frames" {
+			v.IntValue += int64(f.Missing)
+		}
+	}
+	return r
 }
