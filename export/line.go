@@ -25,11 +25,29 @@ const (
 )
 
 func (s Style) append(dst []byte, colour, text string) []byte {
+	return s.end(append(s.begin(dst, colour), text...), colour)
+}
+
+func (s Style) begin(dst []byte, colour string) []byte {
 	if !s.On || colour == plainColour {
-		return append(dst, text...)
+		return dst
 	}
-	dst = append(append(append(dst, "\x1b["...), colour...), 'm')
-	return append(append(dst, text...), "\x1b[0m"...)
+	return append(append(append(dst, "\x1b["...), colour...), 'm')
+}
+
+func (s Style) end(dst []byte, colour string) []byte {
+	if !s.On || colour == plainColour {
+		return dst
+	}
+	return append(dst, "\x1b[0m"...)
+}
+
+// padTo appends spaces up to a length.
+func padTo(dst []byte, n int) []byte {
+	for len(dst) < n {
+		dst = append(dst, ' ')
+	}
+	return dst
 }
 
 // clockLayout is how a line shows time: UTC, as the log has it.
@@ -53,10 +71,15 @@ func AppendLine(dst []byte, s *store.Session, f *store.Frame, rec *capture.Recor
 
 // appendHeadline appends the line without the excerpt.
 func appendHeadline(dst []byte, s *store.Session, f *store.Frame, rec *capture.Record, style Style) []byte {
-	dst = style.append(dst, dimColour, fmt.Sprintf("%-5s %s", "#"+strconv.FormatUint(f.Seq, 10), f.Time().Format(clockLayout)))
-	dst = append(dst, ' ')
-	dst = style.append(dst, directionColour(f), fmt.Sprintf("%-6s", f.Direction()))
-	dst = append(dst, fmt.Sprintf(" %-7s", f.Kind)...)
+	dst = style.begin(dst, dimColour)
+	from := len(dst)
+	dst = padTo(strconv.AppendUint(append(dst, '#'), f.Seq, 10), from+5)
+	dst = f.Time().AppendFormat(append(dst, ' '), clockLayout)
+	dst = append(style.end(dst, dimColour), ' ')
+	dst = style.begin(dst, directionColour(f))
+	dst = padTo(append(dst, f.Direction().String()...), len(dst)+6)
+	dst = append(style.end(dst, directionColour(f)), ' ')
+	dst = padTo(append(dst, f.Kind.String()...), len(dst)+7)
 	if m := s.Method(f); m != "" {
 		dst = AppendSafe(append(dst, ' '), m)
 	}
@@ -141,6 +164,9 @@ func appendOutcome(dst []byte, f *store.Frame, o *store.Operation, rec *capture.
 
 // appendMarks appends what is odd about the copy of the frame.
 func appendMarks(dst []byte, f *store.Frame, rec *capture.Record, style Style) []byte {
+	if f.Flags&(store.Late|store.Unpaired|store.Gap|store.NoEOL|store.Truncated) == 0 {
+		return dst
+	}
 	for _, m := range []struct {
 		on   bool
 		text string
