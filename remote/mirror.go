@@ -165,10 +165,17 @@ func (m *Mirror) extend(ctx context.Context, far Far, f stream.File, path string
 			break
 		}
 	}
-	if at == f.Size { // a mark that it is whole, for the next start
+	if at == f.Size && tells(f.MTime) { // a mark that it is whole, for the next start
 		_ = os.Chtimes(path, time.Time{}, time.Unix(0, f.MTime))
 	}
 	return nil
+}
+
+// tells reports whether a time of change tells one state of a file from the
+// next: SFTP gives whole seconds, in which much may happen.
+func tells(mtime int64) bool {
+	const enough = time.Minute
+	return mtime%int64(time.Second) != 0 || time.Since(time.Unix(0, mtime)) > enough
 }
 
 // keepAside moves a copy that is no longer the begin of what the far end has.

@@ -29,7 +29,7 @@ func ParseTarget(s string) (t Target, err error) {
 		if err != nil && strings.HasSuffix(rest, "]") {
 			host, port, err = strings.Trim(rest, "[]"), "", nil
 		}
-		if err != nil {
+		if err != nil || strings.HasSuffix(rest, ":") {
 			return t, fmt.Errorf("%q: want [user@]host[:port]", s)
 		}
 		t.Host = host
