@@ -141,6 +141,7 @@ func (c *ctx) learnNotification() {
 	case mcp.ToolsChanged:
 		if c.s2c() {
 			c.cl.toolsStale = true
+			c.e.reg.notices++
 		}
 	case mcp.Acknowledged:
 		if l := c.cl.listens[c.subscription()]; l != nil {

@@ -52,6 +52,14 @@ func (c *ctx) judgeResult() {
 		}
 	case mcp.ToolsList:
 		c.judgeTools()
+	case mcp.PromptsList:
+		c.judgeIcons(c.result.get("prompts"))
+	case mcp.ResourcesList:
+		c.judgeIcons(c.result.get("resources"))
+	case mcp.TemplatesList:
+		c.judgeIcons(c.result.get("resourceTemplates"))
+	case mcp.Initialize:
+		c.judgeIcon(c.result.get("serverInfo"))
 	}
 	for _, in := range c.result.get("inputRequests").each() {
 		c.item = in
@@ -76,6 +84,23 @@ func (c *ctx) judgeTools() {
 		c.item, c.base = t, t
 		c.tool = clip(t.get("name").str(), maxSubjectLen)
 		c.run(onTool)
+		if t.get("icons").ok() {
+			c.run(onIcons)
+		}
 	}
 	c.tool, c.base = tool, val{}
+}
+
+// judgeIcons runs the rules on icons for each entry of a list.
+func (c *ctx) judgeIcons(list val) {
+	for _, v := range list.each() {
+		c.judgeIcon(v)
+	}
+}
+
+func (c *ctx) judgeIcon(v val) {
+	if v.get("icons").ok() {
+		c.item = v
+		c.run(onIcons)
+	}
 }

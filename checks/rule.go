@@ -90,7 +90,7 @@ func all() []section {
 		{"Authorization", slices.Concat(authRules, authTokenRules, authDocRules)},
 		{"Loops", loopRules},
 		{"Error codes", errorRules},
-		{"Tool definitions and their schemas", toolRules},
+		{"Tool definitions and their schemas", slices.Concat(toolRules, toolDefRules, iconRules)},
 		{"Tool calls and results", callRules},
 		{"Content blocks", blockRules},
 		{"Prompts, resources and completion", featureRules},

@@ -18,6 +18,11 @@ type toolDef struct {
 	outType string // type at the root of outputSchema
 	headers []headerParam
 	auth    string // who it was listed for, as far as that was recorded
+	rev     Revisions
+	hints   hints
+	text    uint64 // hash of the description
+	shape   uint64 // hash of the inputSchema as it stands
+	fault   string // of its x-mcp-header annotations
 
 	in, out *schema // made when they are needed first
 }
@@ -36,6 +41,8 @@ type registry struct {
 	readers  map[uint64]bool
 	complete bool // the newest walk went from the first page to the last
 	walking  bool
+	notices  int // tools/list_changed that came
+	last     toolList
 }
 
 // reader tells clients apart that read a list: by what they say they are, else
@@ -68,7 +75,10 @@ func (c *ctx) learnTools() {
 	for _, t := range c.result.get("tools").each() {
 		if n := t.get("name"); n.isString() && len(g.tools) < maxTools {
 			d := define(t)
-			d.seq = c.rec.Seq
+			d.seq, d.rev = c.rec.Seq, c.rev
+			if c.rev == R5 && c.http() {
+				d.fault = headerFault(t.get("inputSchema"))
+			}
 			if c.req != nil {
 				d.auth = c.req.auth
 			}
@@ -83,11 +93,15 @@ func (c *ctx) learnTools() {
 		g.readers[c.req.reader] = true
 	}
 	c.cl.toolsStale = false
+	if l := c.listOfTools(); l.ok {
+		g.last = l
+	}
 }
 
 func define(t val) *toolDef {
-	d := &toolDef{name: clip(t.get("name").str(), maxSubjectLen)}
+	d := &toolDef{name: clip(t.get("name").str(), maxSubjectLen), hints: hintsOf(t), text: hashText(t.get("description").raw())}
 	in, out := t.get("inputSchema"), t.get("outputSchema")
+	d.shape = hashText(in.raw())
 	if in.isObject() && len(in.raw()) <= maxSchema && bounded(in) {
 		d.input = bytes.Clone(in.raw())
 	}
