@@ -84,23 +84,6 @@ func (c *ctx) judgeTools() {
 		c.item, c.base = t, t
 		c.tool = clip(t.get("name").str(), maxSubjectLen)
 		c.run(onTool)
-		if t.get("icons").ok() {
-			c.run(onIcons)
-		}
 	}
 	c.tool, c.base = tool, val{}
-}
-
-// judgeIcons runs the rules on icons for each entry of a list.
-func (c *ctx) judgeIcons(list val) {
-	for _, v := range list.each() {
-		c.judgeIcon(v)
-	}
-}
-
-func (c *ctx) judgeIcon(v val) {
-	if v.get("icons").ok() {
-		c.item = v
-		c.run(onIcons)
-	}
 }

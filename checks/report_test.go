@@ -21,7 +21,7 @@ import (
 // must not pass on as they are.
 const messy = `@init 2025-11-25
 > {$J,"id":1,"method":"tools/list"}
-< {$J,"id":1,"result":{"tools":[{"name":"search","inputSchema":{"oneOf":[{}]}},{"name":"slow","inputSchema":{"type":"object"}}]}}
+< {$J,"id":1,"result":{"tools":[{"name":"search","description":"d","inputSchema":{"oneOf":[{}]}},{"name":"slow","description":"d","inputSchema":{"type":"object","additionalProperties":false}}]}}
 > {$J,"id":2,"method":"tools/call","params":{"name":"search"}}
 < {$J,"id":2,"error":{"code":-32603,"message":"boom \u001b[31m <&> 100%"}}
 > {$J,"id":3,"method":"tools/call","params":{"name":"search"}}

@@ -178,9 +178,10 @@ func toolProperties(c *ctx) {
 	}
 }
 
+// toolComposition leaves oneOf, anyOf and allOf to js-root-composition.
 func toolComposition(c *ctx) {
 	s := c.item.get("inputSchema")
-	for _, k := range [...]string{"oneOf", "anyOf", "allOf", "not", "if", "$ref"} {
+	for _, k := range [...]string{"not", "if", "$ref"} {
 		if v := s.get(k); v.ok() {
 			c.hit(v, "%s at the root", k)
 		}

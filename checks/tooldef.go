@@ -75,10 +75,8 @@ func (c *ctx) learnTools() {
 	for _, t := range c.result.get("tools").each() {
 		if n := t.get("name"); n.isString() && len(g.tools) < maxTools {
 			d := define(t)
-			d.seq, d.rev = c.rec.Seq, c.rev
-			if c.rev == R5 && c.http() {
-				d.fault = headerFault(t.get("inputSchema"))
-			}
+			d.seq = c.rec.Seq
+			d.remember(c, t)
 			if c.req != nil {
 				d.auth = c.req.auth
 			}
@@ -89,19 +87,18 @@ func (c *ctx) learnTools() {
 	if g.complete {
 		g.walking = false
 	}
+	if l := c.listOfTools(); l.ok {
+		g.last = l
+	}
 	if c.req != nil && len(g.readers) < maxClients {
 		g.readers[c.req.reader] = true
 	}
 	c.cl.toolsStale = false
-	if l := c.listOfTools(); l.ok {
-		g.last = l
-	}
 }
 
 func define(t val) *toolDef {
-	d := &toolDef{name: clip(t.get("name").str(), maxSubjectLen), hints: hintsOf(t), text: hashText(t.get("description").raw())}
+	d := &toolDef{name: clip(t.get("name").str(), maxSubjectLen)}
 	in, out := t.get("inputSchema"), t.get("outputSchema")
-	d.shape = hashText(in.raw())
 	if in.isObject() && len(in.raw()) <= maxSchema && bounded(in) {
 		d.input = bytes.Clone(in.raw())
 	}

@@ -84,3 +84,13 @@ func headerFault(s val) string {
 	})
 	return fault
 }
+
+// remember takes from a definition what a later one is compared with.
+func (d *toolDef) remember(c *ctx, t val) {
+	d.rev, d.hints, d.text = c.rev, hintsOf(t), hashText(t.get("description").raw())
+	in := t.get("inputSchema")
+	d.shape = hashText(in.raw())
+	if c.rev == R5 && c.http() {
+		d.fault = headerFault(in)
+	}
+}
