@@ -3,9 +3,11 @@
 
 usage: conformance.py --bin PATH [--only WORD] [--keep DIR]
        conformance.py via PATH CLIENT... URL        (the suite starts this as the client; not for people)
+       conformance.py forward PATH CLIENT... URL    (likewise)
 
 Server scenarios: the suite, then the go-sdk's everything-server, for two revisions. Client scenarios but for auth/: the
-suite's servers, then the go-sdk's everything-client. Exit 0 when no check differs outside of differences.txt, 1 when one
+suite's servers, then the go-sdk's everything-client. Scenarios auth/: the go-sdk's client through the proxy before its
+server, and a client on Node through an explicit proxy. Exit 0 when no check differs outside of differences.txt, 1 when one
 does, 2 when nothing could be run. README.md says more.
 """
 import argparse, collections, json, os, re, shutil, signal, socket, subprocess, sys, tempfile, time
@@ -17,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 SUITE = os.path.join(HERE, "node_modules", "@modelcontextprotocol", "conformance")
 SDK = "github.com/modelcontextprotocol/go-sdk/conformance/"
 REVISIONS = {"2025-11-25": ["-stateless=false"], "2026-07-28": []}     # revision -> flags of the server
-CLIENT_SUITE_SKIPS = ("auth/",)                                        # through a reverse proxy these need more than transparency
+AUTH = "auth/"                                                         # scenarios in which the client signs in: groups of their own
 
 
 class Broken(Exception):
@@ -51,9 +53,9 @@ def stop(process):
             process.wait()
 
 
-def start_proxy(binary, target):
+def start_proxy(binary, *where):
     port = free_port()
-    p = subprocess.Popen([binary, "http", "--target", target, "--listen", "127.0.0.1:%d" % port], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    p = subprocess.Popen([binary, "http", *where, "--listen", "127.0.0.1:%d" % port], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_for_port(port, p)
     except Broken:
@@ -65,10 +67,20 @@ def start_proxy(binary, target):
 def via(argv):
     """Put the proxy before the server that the suite has started, and run the client against the proxy."""
     binary, client, url = argv[0], argv[1:-1], argv[-1]
-    proxy, port = start_proxy(binary, url)
+    proxy, port = start_proxy(binary, "--target", url)
     try:
         u = urlsplit(url)
         return subprocess.call(client + [u._replace(netloc="%s:%d" % (u.hostname, port)).geturl()])
+    finally:
+        stop(proxy)
+
+
+def forward(argv):
+    """Run the client with an explicit proxy, as Node takes it from the environment."""
+    binary, client, url = argv[0], argv[1:-1], argv[-1]
+    proxy, port = start_proxy(binary, "--forward", "--observe-auth")
+    try:
+        return subprocess.call(client + [url], env=dict(os.environ, NODE_USE_ENV_PROXY="1", HTTP_PROXY="http://127.0.0.1:%d" % port, NO_PROXY=""))
     finally:
         stop(proxy)
 
@@ -87,7 +99,7 @@ def find_node():
 class Rig:
     def __init__(self, binary, tmp):
         self.bin, self.tmp = os.path.abspath(binary), tmp
-        self.node = find_node()
+        self.node, self.leaks = find_node(), []
         with open(os.path.join(SUITE, "package.json"), encoding="utf-8") as f:
             meta = json.load(f)
         entry = meta["bin"] if isinstance(meta["bin"], str) else next(iter(meta["bin"].values()))
@@ -115,7 +127,7 @@ class Rig:
         proxy = None
         try:
             wait_for_port(port, server)
-            proxy, listen = start_proxy(self.bin, "http://127.0.0.1:%d" % port)
+            proxy, listen = start_proxy(self.bin, "--target", "http://127.0.0.1:%d" % port)
             return [self.run(["server", "--url", "http://127.0.0.1:%d" % p, "--requirements", revision], os.path.join(self.tmp, "%s-%s" % (revision, way)))
                     for way, p in (("direct", port), ("proxied", listen))]
         finally:
@@ -126,13 +138,37 @@ class Rig:
     def client_scenarios(self):
         out = subprocess.run(self.suite + ["list", "--client"], capture_output=True, text=True, env=self.env).stdout
         names = re.findall(r"^\s+- (\S+)", out, re.M)
-        return [n for n in names if not n.startswith(CLIENT_SUITE_SKIPS)]
+        return [n for n in names if not n.startswith(AUTH)]
 
     def client(self, scenario):
         client = os.path.join(self.tmp, "everything-client")
         ways = {"direct": client, "proxied": " ".join([sys.executable, os.path.abspath(__file__), "via", self.bin, client])}
         return [self.run(["client", "--command", command, "--scenario", scenario], os.path.join(self.tmp, "client-%s-%s" % (scenario.replace("/", "_"), way)))
                 for way, command in ways.items()]
+
+
+    def auth(self, way):
+        """All of the core suite at once, straight and with the proxy in between; what counts are the scenarios auth/."""
+        verb, client = {
+            "reverse": ("via", os.path.join(self.tmp, "everything-client")),
+            "forward": ("forward", "%s %s" % (self.node, os.path.join(HERE, "auth-client.mjs"))),
+        }[way]
+        both = []
+        for name, command in (("direct", client), ("proxied", " ".join([sys.executable, os.path.abspath(__file__), verb, self.bin, client]))):
+            _, found = self.run(["client", "--command", command, "--suite", "core"], os.path.join(self.tmp, "auth-%s-%s" % (way, name)))
+            both.append((0, {"%s %s" % (way, s): c for s, c in found.items() if s.startswith(AUTH)}))
+        self.secrets(both[1][1])
+        return both
+
+    def secrets(self, found):
+        """No token that the suite's servers have issued may stand in a log."""
+        if not found:
+            raise Broken("the suite has no scenario %s" % AUTH)
+        for where, _, names in os.walk(os.path.join(self.tmp, "home")):
+            for n in names:
+                with open(os.path.join(where, n), "rb") as f:
+                    for m in re.finditer(rb"test-(access-)?token[-\w.]*|eyJ[\w-]{10,}\.[\w-]+", f.read()):
+                        self.leaks.append("%s holds %s" % (n, m.group(0)[:40].decode()))
 
 
 def checks(folder):
@@ -168,12 +204,12 @@ def total(found, status=None):
 
 
 def allowed():
-    """differences.txt: `SCENARIO:CHECK the sentence that says why`."""
+    """differences.txt: `[reverse ]SCENARIO:CHECK the sentence that says why`."""
     out = {}
     with open(os.path.join(HERE, "differences.txt"), encoding="utf-8") as f:
         for line in f:
             if line.strip() and not line.startswith("#"):
-                name, _, why = line.strip().partition(" ")
+                name, why = re.match(r"((?:reverse )?\S+) (.*)", line.strip()).groups()
                 out[name] = why
     return out
 
@@ -194,11 +230,11 @@ def row(name, both, diffs):
 
 
 def main():
-    if sys.argv[1:2] == ["via"]:
-        sys.exit(via(sys.argv[2:]))
+    if sys.argv[1:2] in (["via"], ["forward"]):
+        sys.exit({"via": via, "forward": forward}[sys.argv[1]](sys.argv[2:]))
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--bin", required=True, help="the mcpsnoop binary")
-    ap.add_argument("--only", metavar="WORD", help="server, client, or a word in the name of a revision or scenario")
+    ap.add_argument("--only", metavar="WORD", help="server, client, auth, or a word in the name of a revision or scenario")
     ap.add_argument("--keep", metavar="DIR", help="leave results and logs there")
     a = ap.parse_args()
     if not os.path.exists(SUITE):
@@ -212,6 +248,7 @@ def main():
         groups = (
             ("server", "Server scenarios of the suite %s: go-sdk everything-server" % rig.version, list(REVISIONS), rig.server, 1),
             ("client", "Client scenarios of the suite %s, without auth/: go-sdk everything-client" % rig.version, rig.client_scenarios(), rig.client, 2),
+            ("auth", "Client scenarios auth/ of the core suite: reverse with go-sdk everything-client, forward with a client on Node", ["reverse", "forward"], rig.auth, 1),
         )
         for group, title, names, measure, workers in groups:
             names = [n for n in names if wanted(group, n)]
@@ -235,7 +272,9 @@ def main():
             shutil.rmtree(tmp, ignore_errors=True)
     if not ran:
         ap.exit(2, "conformance.py: nothing was run\n")
-    bad = 0
+    bad = len(rig.leaks)
+    for leak in rig.leaks:
+        print("a credential is in a log: " + leak)
     for name, what in found:
         why = excused.get(name)
         bad += why is None
