@@ -57,7 +57,7 @@ of the server's command:
 	}
 	addCommands(root, "judge", newHubCmd(app), newRemoteCmd(app), newHTTPCmd(app), newDemoCmd(app), newSessionsCmd(app), newOpenCmd(app), newTailCmd(app), newCheckCmd(app), newRulesCmd(app))
 	addCommands(root, "take", newExportCmd(app), newVerifyCmd(app), newImportCmd(app))
-	addCommands(root, "more", newVersionCmd(app), newCompletionCmd(app))
+	addCommands(root, "more", newWrapCmd(app), newUnwrapCmd(app), newVersionCmd(app), newCompletionCmd(app))
 	root.AddCommand(newDemoServerCmd(app), newStreamCmd(app))
 	help := newHelpCmd(app)
 	help.GroupID = "more"
