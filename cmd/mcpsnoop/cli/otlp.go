@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/mcpsnoop/mcpsnoop/hub/metrics"
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
 	"github.com/mcpsnoop/mcpsnoop/internal/otlp/sink"
-	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
 // otlpOptions are the flags of what is sent to an OpenTelemetry collector.
@@ -93,90 +91,6 @@ func (o *captureOptions) beside(ctx context.Context, app *App, k *sink.Sink, rec
 	return func() {
 		cancel()
 		work.Wait()
-	}
-}
-
-// beside reads the log of one session while it is written.
-type beside struct {
-	app      *App
-	id       string
-	tailers  []*capture.Tailer
-	bodies   *capture.Bodies
-	sessions []*followed
-}
-
-// followed is the session, as one of the files that may hold it gives it.
-type followed struct {
-	s *store.Session
-	a *store.Appender
-	f *sink.Follower
-}
-
-// besideEvery is how often the log is read: seldom, so that a busy session is
-// read in large pieces.
-const besideEvery = time.Second
-
-// newBeside follows a log. A trace file that another process holds is left to
-// it by the recorder: the session is then where it would be without.
-func newBeside(app *App, k *sink.Sink, rec *capture.Recorder, traceFile string) *beside {
-	b := &beside{app: app, id: rec.SessionID(), bodies: capture.NewBodies(app.FS)}
-	var paths []string
-	if traceFile != "" {
-		paths = append(paths, traceFile)
-	}
-	if state, err := app.stateDir(); err == nil {
-		paths = append(paths, filepath.Join(state, sessionsDir, b.id+".jsonl"))
-	}
-	for _, path := range paths {
-		s, a := store.NewSession(b.id, path, store.Limits{}, nil)
-		body := func(s *store.Session, i uint32) (capture.Record, error) {
-			var rec capture.Record
-			_, err := store.ReadFrame(s, i, b.bodies, &rec, nil)
-			return rec, err
-		}
-		b.tailers = append(b.tailers, capture.NewTailer(app.FS, path, capture.TailOptions{Name: b.id}))
-		b.sessions = append(b.sessions, &followed{s, a, k.Follow(s, body, time.Time{})})
-	}
-	return b
-}
-
-// run reads until ctx ends, and then the rest, for which it has some time.
-func (b *beside) run(ctx context.Context, flush time.Duration) {
-	tick := time.NewTicker(besideEvery)
-	defer tick.Stop()
-	for ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-tick.C:
-			b.read(ctx)
-		}
-	}
-	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), flush)
-	defer cancel()
-	b.read(rest)
-	for i, x := range b.sessions {
-		x.f.End(b.app.Clock.Now())
-		_ = b.tailers[i].Close() // it was only read
-	}
-}
-
-// read takes in what has come.
-func (b *beside) read(ctx context.Context) {
-	for i, x := range b.sessions {
-		for more := true; more && ctx.Err() == nil; {
-			var err error
-			_, more, err = b.tailers[i].Poll(ctx, func(it *capture.Item) error {
-				if it.Problem != nil || it.Record.SessionID == b.id {
-					x.a.Append(it)
-				}
-				return nil
-			})
-			x.a.Publish()
-			x.f.Look(b.app.Clock.Now())
-			if err != nil {
-				break // it is tried again
-			}
-		}
 	}
 }
 
