@@ -34,6 +34,7 @@ type ctx struct {
 	sure   bool   // rev was stated or negotiated, not inferred
 	weaker Signal // of the finding at hand, where the rule as a whole has a stronger one; "" for none
 	less   bool   // the fault at hand is less than the rule's signal
+	spared bool   // the client of the options does not mind the fault at hand
 
 	missing uint64           // frames missing before this one
 	problem *capture.Problem // the line that cannot be read
@@ -149,7 +150,11 @@ func (c *ctx) hitAt(path, format string, args ...any) {
 	if f.Count == 0 {
 		c.fill(f)
 		f.Path = clip(path, maxSubjectLen)
-		f.Message = message(format, args...)
+		f.Message, f.Client = message(format, args...), ""
+		if says := c.e.profile.says(c.rule.ID); says != "" && !c.spared {
+			f.Client = says
+			f.Message += "; " + says
+		}
 	}
 	c.count(f, 1)
 }

@@ -9,7 +9,7 @@ import (
 // Options say what an Engine looks for.
 type Options struct {
 	Ignore []string // ids of rules that are not run
-	Client string   // a client whose documented limits count for the signal schema, or ""
+	Client string   // a client whose documented limits count for the signal schema: of Clients, "all", or ""
 
 	// WriterGone says that nobody writes the log any more: when it has no last
 	// line, that is a finding.
@@ -54,6 +54,9 @@ type Engine struct {
 	loops    loopSeen
 	attempts most[int] // of one authorization ladder
 
+	profile *profile // of Options.Client; nil for none
+	survey  survey   // of the tool at hand
+
 	hits  map[*Rule]int // on the frame at hand
 	scans int
 	found findings
@@ -73,6 +76,12 @@ func NewEngine(o Options) *Engine {
 	}
 	for _, id := range o.Ignore {
 		if r := e.cat.byID[id]; r != nil {
+			e.skip[r] = true
+		}
+	}
+	e.profile = profileOf(o.Client)
+	for i := range e.cat.rules {
+		if r := &e.cat.rules[i]; r.strict && o.Client != allClients && e.profile.limit(r.ID) == nil {
 			e.skip[r] = true
 		}
 	}
@@ -214,7 +223,8 @@ func (c *ctx) judge() {
 		if c.root.isObject() && c.isMessage() {
 			c.judgeMessage()
 		}
-	case c.isAnswer(): // a cut copy: only who and what is known
+	case c.isAnswer(): // a cut copy, or too much: only who and what is known
+		c.judgeHuge()
 		c.run(onOutcome)
 	}
 }

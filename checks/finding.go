@@ -35,6 +35,7 @@ type Finding struct {
 	Tool    string // what is addressed: a tool, a prompt, a resource
 	Path    string // JSON pointer within the subject
 	Message string
+	Client  string // what the client of Options.Client does about it; "" for nothing that is known
 }
 
 // maxFrames bounds Finding.Frames.

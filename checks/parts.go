@@ -79,11 +79,33 @@ func (c *ctx) judgeBlocks(list val) {
 // judgeTools runs the rules on each definition. Their subject is the tool, and
 // paths count from its definition.
 func (c *ctx) judgeTools() {
-	tool := c.tool
 	for _, t := range c.result.get("tools").each() {
-		c.item, c.base = t, t
-		c.tool = clip(t.get("name").str(), maxSubjectLen)
-		c.run(onTool)
+		c.judgeTool(t)
 	}
-	c.tool, c.base = tool, val{}
+}
+
+func (c *ctx) judgeTool(t val) {
+	tool, item := c.tool, c.item
+	c.item, c.base, c.e.survey.done = t, t, false
+	c.tool = clip(t.get("name").str(), maxSubjectLen)
+	c.run(onTool)
+	c.tool, c.item, c.base = tool, item, val{}
+}
+
+// judgeHuge judges the definitions of a list that has more values than one
+// tree takes, one at a time.
+func (c *ctx) judgeHuge() {
+	if c.root.ok() || c.rec.Truncated || c.rec.Raw == nil || !c.e.tree.full || c.method != mcp.ToolsList || c.ev.Msg.Kind != wire.Result || !c.s2c() {
+		return
+	}
+	list := wire.Get(c.ev.Msg.Result, "tools")
+	if wire.TypeOf(list) != wire.Array {
+		return
+	}
+	t := &tree{}
+	for el := wire.ElementsOf(list); el.Next(); {
+		if t.parse(el.Value) {
+			c.judgeTool(t.root())
+		}
+	}
 }

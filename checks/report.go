@@ -30,6 +30,7 @@ type SessionReport struct {
 	Calls    Calls
 	Signals  Counts
 	Findings []*Finding
+	Client   *ClientReport // nil when no client was named
 }
 
 // Calls counts the requests with an id, of both directions. A late answer
@@ -71,6 +72,8 @@ func (r *Report) Add(s *store.Session, e *Engine, match func(frame uint32) bool)
 		ID: s.ID, Label: sum.Label, Path: s.Path, Frames: sum.FrameTotal(), Missing: sum.Missing,
 		Calls: e.calls(s), Findings: matching(s, e.Findings(), match),
 	}
+	listing, _ := sum.Listing(mcp.ToolsList)
+	sr.Client = e.clientReport(listing.Entries, sr.Findings)
 	for _, f := range sr.Findings {
 		sr.Signals[f.Signal.index()] += f.Count
 	}

@@ -22,6 +22,16 @@ type (
 		Calls    Calls         `json:"calls"`
 		Signals  signalsJSON   `json:"signals"`
 		Findings []findingJSON `json:"findings"`
+		Client   *clientJSON   `json:"client,omitempty"`
+	}
+	clientJSON struct {
+		Name  string     `json:"name"`
+		Tools int        `json:"tools"`
+		Lost  []lostJSON `json:"lost"`
+	}
+	lostJSON struct {
+		Tool  string   `json:"tool"`
+		Rules []string `json:"rules"`
 	}
 	signalsJSON struct {
 		Error      int `json:"error"`
@@ -50,6 +60,7 @@ type (
 		Path    string `json:"path,omitempty"`
 		Message string `json:"message"`
 		Spec    string `json:"spec,omitempty"`
+		Client  string `json:"client,omitempty"`
 	}
 )
 
@@ -63,8 +74,14 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		}
 		for _, f := range s.Findings {
 			j.Findings = append(j.Findings, findingJSON{
-				f.Rule.ID, f.Signal, f.Level, f.Seq, f.Line, f.Count, f.ID, f.Method, f.Tool, f.Path, f.Message, f.Rule.Spec,
+				f.Rule.ID, f.Signal, f.Level, f.Seq, f.Line, f.Count, f.ID, f.Method, f.Tool, f.Path, f.Message, f.Rule.Spec, f.Client,
 			})
+		}
+		if c := s.Client; c != nil {
+			j.Client = &clientJSON{c.Client, c.Tools, []lostJSON{}}
+			for _, l := range c.Lost {
+				j.Client.Lost = append(j.Client.Lost, lostJSON(l))
+			}
 		}
 		out.Sessions = append(out.Sessions, j)
 	}

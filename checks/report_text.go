@@ -53,6 +53,13 @@ func (s *SessionReport) writeText(b *bufio.Writer) {
 	for _, f := range s.Findings {
 		fmt.Fprintf(b, "  %-*s  %-*s %-*s  %s%s\n", signal, f.Signal, rule, f.Rule.ID, seq, f.place(), Plain(f.text()), f.times())
 	}
+	if c := s.Client; c != nil {
+		fmt.Fprintf(b, "  %s: %d of %d tools are lost", c.Client, len(c.Lost), c.Tools)
+		if len(c.Lost) > 0 {
+			fmt.Fprint(b, ": ", Plain(c.names()))
+		}
+		fmt.Fprintln(b)
+	}
 }
 
 // place names the frame, else the line of the log.

@@ -23,6 +23,7 @@ type Rule struct {
 	on      trigger
 	methods []string // of the request, also on its answer; nil for any
 	check   func(*ctx)
+	strict  bool // it counts only for a client whose limit it is
 }
 
 // trigger is a set of occasions on which rules are run.
@@ -97,6 +98,7 @@ func all() []section {
 		{"Progress, cancellation and subscriptions", noteRules},
 		{"Input that a server asks for", mrtrRules},
 		{"Lists, tasks and what is deprecated", listRules},
+		{"What clients handle badly", lintRules},
 	}
 }
 

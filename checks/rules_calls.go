@@ -140,10 +140,7 @@ func (c *ctx) badArguments() []fault {
 	if d == nil || len(d.input) == 0 || !v.isObject() || marked(v) || !c.e.reg.readers[c.req.reader] {
 		return nil
 	}
-	if d.in == nil {
-		d.in = compile(d.input)
-	}
-	return d.in.judge(v.raw())
+	return d.inputFaults(v)
 }
 
 func callArgs(c *ctx) {
@@ -228,10 +225,10 @@ func structuredSchema(c *ctx) {
 		return
 	}
 	d := c.req.def
-	if d.out == nil {
-		d.out = compile(d.output)
+	if now := c.toolDef(c.req.tool); now != d && (now == nil || len(now.outputFaults(v)) == 0) {
+		return // the list was read again, or has changed, while the call ran
 	}
-	for _, f := range d.out.judge(v.raw()) {
+	for _, f := range d.outputFaults(v) {
 		c.hitAt("/result/structuredContent"+f.path, "%s%s (schema of #%d)", atPath(f.path), f.text, d.seq)
 	}
 }

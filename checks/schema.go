@@ -14,7 +14,10 @@ import (
 
 // schema is a JSON Schema made ready for judging values. A schema that cannot
 // be made, because it is not valid or points outside itself, judges nothing.
-type schema struct{ compiled *jsonschema.Schema }
+type schema struct {
+	compiled *jsonschema.Schema
+	cost     int // the most schemas that are applied to one place of a value
+}
 
 // noFetch keeps references from leaving the schema.
 type noFetch struct{}
@@ -26,7 +29,12 @@ func (noFetch) Load(url string) (any, error) {
 // compile makes a schema. Formats are annotations, as the dialect has it.
 func compile(text []byte) *schema {
 	s := &schema{}
-	if len(text) == 0 {
+	t := &tree{}
+	if len(text) == 0 || !t.parse(text) || hugeNumber(t.root()) {
+		return s
+	}
+	cost, ok := bounded(t.root())
+	if !ok {
 		return s
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
@@ -36,10 +44,12 @@ func compile(text []byte) *schema {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noFetch{})
+	c.UseRegexpEngine(ecmaRegexp)
 	const place = "mem:///schema.json"
 	if c.AddResource(place, doc) != nil {
 		return s
 	}
+	s.cost = cost
 	s.compiled, _ = c.Compile(place)
 	return s
 }
@@ -50,12 +60,16 @@ type fault struct{ path, text string }
 // maxFaults bounds the faults that are told of one value.
 const maxFaults = 16
 
+// maxJudge is the most that judging one value may take: places in it times
+// schemas that apply to each.
+const maxJudge = 5_000_000
+
 // judge says how a value does not fit; nothing when it fits or nobody can tell.
-func (s *schema) judge(value []byte) []fault {
-	if s == nil || s.compiled == nil || len(value) > 16*maxSchema {
+func (s *schema) judge(value val) []fault {
+	if s == nil || s.compiled == nil || len(value.raw()) > 16*maxSchema || hugeNumber(value) || s.cost*value.places() > maxJudge {
 		return nil
 	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value.raw()))
 	if err != nil {
 		return nil
 	}

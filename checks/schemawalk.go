@@ -1,18 +1,39 @@
 package checks
 
 import (
+	"bytes"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 )
 
-// Where subschemas stand in a JSON Schema, in all its drafts.
-var (
-	schemaOne  = []string{"items", "additionalItems", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema"}
-	schemaList = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
-	schemaMap  = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
+// place says what a keyword of a JSON Schema holds, in all its drafts.
+type place int
+
+const (
+	noSchema   place = iota
+	oneSchema        // a schema
+	someSchema       // a schema, or a list of them
+	listSchema       // a list of schemas
+	mapSchema        // schemas by name
 )
+
+func placeOf(keyword []byte) place {
+	switch string(keyword) {
+	case "items":
+		return someSchema
+	case "additionalItems", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema":
+		return oneSchema
+	case "allOf", "anyOf", "oneOf", "prefixItems":
+		return listSchema
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
+		return mapSchema
+	}
+	return noSchema
+}
 
 // maxSchemaDepth bounds the walk over a schema.
 const maxSchemaDepth = 64
@@ -24,18 +45,23 @@ func subschemas(s val, pure bool, depth int, visit func(s val, pure bool)) {
 		return
 	}
 	visit(s, pure)
-	for _, m := range s.each() {
-		k := m.key()
-		switch {
-		case m.isObject() && slices.Contains(schemaMap, k):
-			for _, sub := range m.each() {
-				subschemas(sub, pure && k == "properties", depth+1, visit)
+	t := s.t
+	for c := s.i + 1; c < t.nodes[s.i].skip; c = t.nodes[c].skip {
+		m, typ := val{t, c}, t.nodes[c].typ
+		if typ != wire.Object && typ != wire.Array {
+			continue
+		}
+		switch p := placeOf(t.key(c)); {
+		case typ == wire.Object && p == mapSchema:
+			inner := pure && string(t.key(c)) == "properties"
+			for k := c + 1; k < t.nodes[c].skip; k = t.nodes[k].skip {
+				subschemas(val{t, k}, inner, depth+1, visit)
 			}
-		case m.isObject() && slices.Contains(schemaOne, k):
+		case typ == wire.Object && (p == oneSchema || p == someSchema):
 			subschemas(m, false, depth+1, visit)
-		case m.isArray() && slices.Contains(schemaList, k):
-			for _, sub := range m.each() {
-				subschemas(sub, false, depth+1, visit)
+		case typ == wire.Array && (p == listSchema || p == someSchema):
+			for k := c + 1; k < t.nodes[c].skip; k = t.nodes[k].skip {
+				subschemas(val{t, k}, false, depth+1, visit)
 			}
 		}
 	}
@@ -116,15 +142,18 @@ func (v val) element(n int) val {
 const maxSteps = 20_000
 
 // bounded reports whether values can be judged by a schema in reasonable time:
-// references and compositions that double at each level never end.
-func bounded(root val) bool {
+// references and compositions that double at each level never end. cost is the
+// most schemas that apply to one place.
+func bounded(root val) (cost int, ok bool) {
 	steps := maxSteps
 	subschemas(root, true, 0, func(s val, _ bool) {
 		if steps >= 0 {
+			before := steps
 			steps = spend(root, s, steps, 0)
+			cost = max(cost, before-steps)
 		}
 	})
-	return steps >= 0
+	return cost, steps >= 0
 }
 
 // spend counts the schemas that apply to the same place as s does.
@@ -133,13 +162,20 @@ func spend(root, s val, steps, depth int) int {
 	if steps < 0 || depth > maxSchemaDepth {
 		return -1
 	}
-	for _, m := range s.each() {
-		switch m.key() {
+	if !s.isObject() {
+		return steps
+	}
+	t := s.t
+	for c := s.i + 1; c < t.nodes[s.i].skip && steps >= 0; c = t.nodes[c].skip {
+		m := val{t, c}
+		switch string(t.key(c)) {
 		case "allOf", "anyOf", "oneOf":
-			for _, sub := range m.each() {
-				if steps = spend(root, sub, steps, depth+1); steps < 0 {
-					return steps
-				}
+			for k := c + 1; k < t.nodes[c].skip && steps >= 0 && m.isArray(); k = t.nodes[k].skip {
+				steps = spend(root, val{t, k}, steps, depth+1)
+			}
+		case "dependentSchemas", "dependencies", "patternProperties":
+			for k := c + 1; k < t.nodes[c].skip && steps >= 0 && m.isObject(); k = t.nodes[k].skip {
+				steps = spend(root, val{t, k}, steps, depth+1)
 			}
 		case "not", "if", "then", "else":
 			steps = spend(root, m, steps, depth+1)
@@ -150,11 +186,35 @@ func spend(root, s val, steps, depth int) int {
 				}
 			}
 		}
-		if steps < 0 {
-			return steps
-		}
 	}
 	return steps
+}
+
+// places is the number of values in a value, with itself.
+func (v val) places() int {
+	if !v.ok() {
+		return 0
+	}
+	return int(v.t.nodes[v.i].skip - v.i)
+}
+
+// maxExponent is the most digits of an exponent that are computed with.
+const maxExponent = 3
+
+// hugeNumber reports whether a number in v would take very long to compute
+// with.
+func hugeNumber(v val) bool {
+	for i := v.i; v.ok() && i < v.t.nodes[v.i].skip; i++ {
+		n := &v.t.nodes[i]
+		if n.typ != wire.Number {
+			continue
+		}
+		raw := v.t.text[n.start:n.end]
+		if e := bytes.IndexAny(raw, "eE"); e >= 0 && len(raw)-e > maxExponent+2 || len(raw) > 1000 {
+			return true
+		}
+	}
+	return false
 }
 
 // outside reports whether a reference leaves the document for a place that a

@@ -40,6 +40,7 @@ type client struct {
 	resume     resumable
 	session    string // hash of the session id that the server gave out
 	toolsStale bool   // tools/list_changed came and the list was not read again
+	toolCount  int    // tools of the listing that is being paged through
 }
 
 // handshake is how far initialize got (lifecycle, Initialization).

@@ -12,7 +12,7 @@ import (
 type toolDef struct {
 	name    string
 	seq     uint64
-	input   []byte // inputSchema; empty when it is too long or too costly to judge by
+	input   []byte // inputSchema; empty when it is too long to judge by
 	output  []byte
 	hasOut  bool
 	outType string // type at the root of outputSchema
@@ -99,15 +99,31 @@ func (c *ctx) learnTools() {
 func define(t val) *toolDef {
 	d := &toolDef{name: clip(t.get("name").str(), maxSubjectLen)}
 	in, out := t.get("inputSchema"), t.get("outputSchema")
-	if in.isObject() && len(in.raw()) <= maxSchema && bounded(in) {
+	if in.isObject() && len(in.raw()) <= maxSchema {
 		d.input = bytes.Clone(in.raw())
 	}
 	d.hasOut = out.isObject()
-	if d.hasOut && len(out.raw()) <= maxSchema && bounded(out) {
+	if d.hasOut && len(out.raw()) <= maxSchema {
 		d.output, d.outType = bytes.Clone(out.raw()), out.get("type").str()
 	}
 	d.headers = headerParams(in, nil, nil)
 	return d
+}
+
+// inputFaults are the ways in which arguments do not fit.
+func (d *toolDef) inputFaults(v val) []fault {
+	if d.in == nil {
+		d.in = compile(d.input)
+	}
+	return d.in.judge(v)
+}
+
+// outputFaults are the ways in which structured content does not fit.
+func (d *toolDef) outputFaults(v val) []fault {
+	if d.out == nil {
+		d.out = compile(d.output)
+	}
+	return d.out.judge(v)
 }
 
 // headerParams collects the annotated properties that are reached through

@@ -188,7 +188,7 @@ func TestCostlySchemas(t *testing.T) {
 	} {
 		var tr tree
 		tr.parse([]byte(schema))
-		if got := bounded(tr.root()); got != want {
+		if _, got := bounded(tr.root()); got != want {
 			t.Errorf("bounded %v; want %v: %.80s", got, want, schema)
 		}
 	}

@@ -19,6 +19,7 @@ type checkOptions struct {
 	FailOn   string
 	Ignore   *words
 	Where    string
+	Client   string
 	Gate     checks.Gate
 	All      bool
 	Sessions []string
@@ -53,6 +54,7 @@ deprecated, incomplete, schema, auth, info; all and none are words too.`,
 	f.StringVar(&o.FailOn, "fail-on", "error,invalid,warn", "`SIGNALS` that fail the check, with commas between them")
 	f.Var(o.Ignore, "ignore", "rules that do not count; may be repeated")
 	f.StringVar(&o.Where, "where", "", "count only findings on frames that match this `FILTER`; rules see everything")
+	f.StringVar(&o.Client, "client", "", "add what this `CLIENT` handles badly to schema: "+orList(checks.Clients()))
 	f.BoolVar(&o.All, "all", false, "judge every saved session")
 	f.Var(o.expect, "expect-tool", "fail unless this tool was called; may be repeated")
 	f.Var(o.forbid, "forbid-tool", "fail when this tool was called; may be repeated")
@@ -73,6 +75,9 @@ func (o *checkOptions) configure(app *App, flags *pflag.FlagSet) error {
 	}
 	if o.All && len(o.Sessions) > 0 {
 		return usagef("--all and a session exclude each other")
+	}
+	if o.Client != "" && !slices.Contains(checks.Clients(), o.Client) {
+		return usagef("--client %s: want %s", o.Client, orList(checks.Clients()))
 	}
 	if o.where, err = compileWhere(app, o.Where); err != nil {
 		return err
@@ -150,7 +155,7 @@ func (o *checkOptions) sources(app *App) ([]source, error) {
 
 // checkLog judges the sessions of one log.
 func (a *App) checkLog(ctx context.Context, s source, o *checkOptions, report *checks.Report) error {
-	options := checks.Options{Ignore: o.Ignore.list, WriterGone: writerGone(s)}
+	options := checks.Options{Ignore: o.Ignore.list, Client: o.Client, WriterGone: writerGone(s)}
 	stdin := s.Stdin
 	if o.where != nil { // bodies are read again
 		var remove func()
