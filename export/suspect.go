@@ -91,9 +91,9 @@ func suspectFrames(ctx context.Context, e *redact.Engine, r *bodyReader, s *Sess
 func suspicious(leaks []redact.Leak) string {
 	what := ""
 	for _, l := range leaks {
-		switch {
-		case l.Kind == redact.HighEntropy:
-		case l.Kind == "known-value": // of a secret that was met before: its first kind says more
+		switch l.Kind {
+		case redact.HighEntropy:
+		case "known-value": // of a secret that was met before: its first kind says more
 			what = cmp.Or(what, "a value seen elsewhere")
 		default:
 			return l.Kind

@@ -50,12 +50,12 @@ func (a *App) lined(ctx context.Context, s source) (_ source, remove func(), err
 	remove = func() {}
 	r, err := a.open(s)
 	if err != nil {
-		return s, remove, nil //nolint:nilerr // it is opened again, and the error told then
+		return s, remove, nil // it is opened again, and the error told then
 	}
 	defer r.Close()
 	var it capture.Item
 	if err := r.Next(&it); err != nil || r.Format() != "HAR" {
-		return s, remove, nil //nolint:nilerr // the same
+		return s, remove, nil // the same
 	}
 	f, err := os.CreateTemp(a.TempDir, "mcpsnoop-*.jsonl")
 	if err != nil {
