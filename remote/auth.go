@@ -25,6 +25,7 @@ type Prompt func(ctx context.Context, question string, secret bool) (string, err
 type Keys struct {
 	h      *Host
 	prompt Prompt
+	asking func(bool) // told before and after a question; nil for nobody
 
 	agentConn net.Conn
 	signers   []gossh.Signer
@@ -76,6 +77,15 @@ func OpenKeys(ctx context.Context, h *Host, prompt Prompt) *Keys {
 	}
 	k.certificates()
 	return k
+}
+
+// ask asks the user, without a limit in time.
+func (k *Keys) ask(ctx context.Context, question string, secret bool) (string, error) {
+	if k.asking != nil {
+		k.asking(true)
+		defer k.asking(false)
+	}
+	return k.prompt(ctx, question, secret)
 }
 
 // Close ends the connection to the agent.
@@ -207,7 +217,7 @@ func (l *lockedKey) unlock() (gossh.Signer, error) {
 	var err error
 	for range 3 {
 		var pass string
-		if pass, err = l.k.prompt(l.ctx, fmt.Sprintf("Passphrase for %s: ", l.path), true); err != nil {
+		if pass, err = l.k.ask(l.ctx, fmt.Sprintf("Passphrase for %s: ", l.path), true); err != nil {
 			return nil, err
 		}
 		if l.open, err = gossh.ParsePrivateKeyWithPassphrase(l.text, []byte(pass)); err == nil {
@@ -276,7 +286,7 @@ func (k *Keys) methods(ctx context.Context) []gossh.AuthMethod {
 						text = intro + "\n" + text
 					}
 				}
-				a, err := k.prompt(ctx, text, !echos[i])
+				a, err := k.ask(ctx, text, !echos[i])
 				if err != nil {
 					return nil, err
 				}
@@ -285,7 +295,7 @@ func (k *Keys) methods(ctx context.Context) []gossh.AuthMethod {
 			return answers, nil
 		}),
 		gossh.RetryableAuthMethod(gossh.PasswordCallback(func() (string, error) {
-			return k.prompt(ctx, fmt.Sprintf("%s@%s's password: ", k.h.RemoteUser, k.h.Alias), true)
+			return k.ask(ctx, fmt.Sprintf("%s@%s's password: ", k.h.RemoteUser, k.h.Alias), true)
 		}), 3))
 }
 

@@ -132,8 +132,18 @@ func (d *Dialer) dialVia(ctx context.Context, via *Conn) (*Conn, error) {
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	defer stop()
 	// Questions may take their time: only what waits for the host is bounded.
-	if d.setup.Prompt == nil {
-		_ = raw.SetDeadline(time.Now().Add(h.ConnectTime + 20*time.Second))
+	limit := func() { _ = raw.SetDeadline(time.Now().Add(h.ConnectTime + 20*time.Second)) }
+	limit()
+	d.keys.asking = func(asking bool) {
+		if asking {
+			_ = raw.SetDeadline(time.Time{})
+		} else {
+			limit()
+		}
+	}
+	defer func() { d.keys.asking = nil }()
+	if known.prompt != nil {
+		known.prompt = d.keys.ask
 	}
 	a := clientAlgorithms()
 	cfg := &gossh.ClientConfig{

@@ -95,7 +95,7 @@ func (f *Follower) Run(ctx context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // being asked to end is how it ends
 		case lasting(err):
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
+	"errors"
 	"net"
 	"net/netip"
 	"os"
@@ -150,24 +151,11 @@ func TestRolesByFile(t *testing.T) {
 	if _, err := a.Check(me.PublicKey(), here, noon); err != nil {
 		t.Errorf("after an error the old keys must stand: %v", err)
 	}
-	if _, err := NewAuthorizer(KeyFiles{Own: filepath.Join(dir, "none")}); !os.IsNotExist(errCause(err)) {
+	if _, err := NewAuthorizer(KeyFiles{Own: filepath.Join(dir, "none")}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	if _, err := NewAuthorizer(KeyFiles{Own: files.Authorized[1]}); err == nil {
 		t.Error("an empty list is no error")
-	}
-}
-
-func errCause(err error) error {
-	for {
-		u, ok := err.(interface{ Unwrap() error })
-		if !ok {
-			return err
-		}
-		if _, path := err.(*os.PathError); path {
-			return err
-		}
-		err = u.Unwrap()
 	}
 }
 

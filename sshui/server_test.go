@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -253,16 +254,10 @@ func exitOf(err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case asExit(err, &e):
+	case errors.As(err, &e):
 		return e.ExitStatus()
 	}
 	return -1
-}
-
-func asExit(err error, to **gossh.ExitError) bool {
-	e, ok := err.(*gossh.ExitError)
-	*to = e
-	return ok
 }
 
 func TestCommands(t *testing.T) {

@@ -187,7 +187,7 @@ func (s *server) wait(ctx context.Context, more <-chan received) error {
 			timer.Stop()
 			s.pending = &req
 			if req.err != nil {
-				return nil
+				return nil //nolint:nilerr // handle goes on with it
 			}
 			return s.send(answer{Op: "files"})
 		case <-timer.C:
