@@ -73,6 +73,8 @@ func (m *Model) act(act action) tea.Cmd {
 		return nil
 	case actRedraw:
 		return tea.Batch(tea.ClearScreen, m.top().refresh())
+	case actAuth:
+		return m.openAuth()
 	case actExport:
 		return m.export("html")
 	}

@@ -88,7 +88,7 @@ func (h *help) make(w int) []line {
 	places := []struct {
 		place place
 		title Text
-	}{{inSessions, "Sessions"}, {inStream, "Stream"}, {inInspector, "Inspector"}}
+	}{{inSessions, "Sessions"}, {inStream, "Stream"}, {inInspector, "Inspector"}, {inAuth, "Authorization"}}
 	for _, first := range []bool{true, false} {
 		for _, p := range places {
 			if (p.place == h.of) == first {

@@ -33,6 +33,7 @@ const (
 	actCopy
 	actCopyValue
 	actExport
+	actAuth
 	actMark
 	actPane
 	actRedraw
@@ -47,7 +48,8 @@ const (
 	inStream
 	inInspector
 	inHelp
-	everywhere = inSessions | inStream | inInspector | inHelp
+	inAuth
+	everywhere = inSessions | inStream | inInspector | inHelp | inAuth
 	inLists    = inSessions | inStream
 )
 
@@ -84,7 +86,9 @@ var bindings = [...]binding{
 	{actCopy, "y", "y", "copy", "copy the path of the log", inSessions},
 	{actCopy, "y", "y", "copy", "copy the frame", inStream | inInspector},
 	{actCopyValue, "Y", "Y", "", "copy the value of this line", inInspector},
-	{actExport, "e", "e", "export", "copy the command that exports the session", inSessions | inStream | inInspector},
+	{actExport, "e", "e", "export", "copy the command that exports the session", inSessions | inStream | inInspector | inAuth},
+	{actAuth, "a", "a", "", "authorization: attempts, what was demanded, and why", inSessions | inStream | inInspector},
+	{actEnter, "enter", "enter", "frame", "go to the frame of this line", inAuth},
 	{actMark, "space", "space", "mark", "mark the row", inLists},
 	{actPane, "tab shift+tab", "tab", "pane", "the other pane, where there are two", inStream | inInspector},
 	{actCommand, ":", ":", "command", "a command line, with completion", everywhere},
