@@ -26,7 +26,10 @@ type ask struct {
 	at       pos
 }
 
-type askKey struct{ key, method, mode string }
+type askKey struct {
+	key, method, mode string
+	q                 *question
+}
 
 type asks struct {
 	known map[store.OpIndex]*ask
@@ -42,7 +45,8 @@ func (c *ctx) learnAsked() {
 	n := &ask{op: r.op, id: r.id, method: r.method, tool: r.tool, args: r.hash, at: c.pos()}
 	for _, in := range c.result.get("inputRequests").each() {
 		if len(n.keys) < 64 {
-			n.keys = append(n.keys, askKey{in.key(), in.get("method").str(), in.at("params", "mode").str()})
+			m := in.get("method").str()
+			n.keys = append(n.keys, askKey{in.key(), m, in.at("params", "mode").str(), questionOf(m, in.get("params"), c.rev)})
 		}
 	}
 	if s := c.result.get("requestState"); s.isString() && len(s.raw()) <= maxStateLen {

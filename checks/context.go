@@ -27,6 +27,8 @@ type ctx struct {
 	item   val // what a narrower trigger is about: a block, a tool, a capabilities object
 	base   val // what paths are counted from; the zero val is root
 
+	q *question // that item answers
+
 	method string // also on responses
 	mi     int    // its number in the catalogue, 0 when it is not known
 	tool   string // what is addressed

@@ -43,6 +43,7 @@ type Engine struct {
 	peer      peer
 	reg       registry
 	asks      asks
+	elicits   elicits
 	listed    listed
 	web       web
 	frag      fragments

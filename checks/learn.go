@@ -49,6 +49,7 @@ func (c *ctx) newRequest() *request {
 	}
 	switch {
 	case !r.client:
+		r.q = questionOf(r.method, c.params, c.rev)
 	case c.method == mcp.ToolsCall:
 		r.def = c.toolDef(r.tool)
 	case c.method == mcp.PromptsGet:
@@ -83,6 +84,8 @@ func (c *ctx) learn() {
 		}
 	case wire.Other:
 	}
+	c.learnElicits()
+	c.learnRoots()
 	c.cl.said[dirIndex(c.c2s())] = true
 	c.e.batch = batchState{c.rec.Batch, c.rec.Direction, c.ev.Frame.TS, c.rec.Exchange}
 }

@@ -13,6 +13,7 @@ func (c *ctx) judgeParts() {
 		c.run(onMeta)
 	}
 	c.judgeCaps()
+	c.judgeQuestions()
 	if c.ev.Msg.Kind == wire.Result && c.s2c() {
 		c.judgeResult()
 	}
@@ -64,6 +65,7 @@ func (c *ctx) judgeResult() {
 	for _, in := range c.result.get("inputRequests").each() {
 		c.item = in
 		c.run(onInput)
+		c.judgeQuestion(in.get("method").str(), in.get("params"))
 	}
 }
 

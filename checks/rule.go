@@ -97,6 +97,8 @@ func all() []section {
 		{"Prompts, resources and completion", featureRules},
 		{"Progress, cancellation and subscriptions", noteRules},
 		{"Input that a server asks for", mrtrRules},
+		{"Elicitation", slices.Concat(elicitRules, elicitURLRules)},
+		{"Sampling and roots", samplingRules},
 		{"Lists, tasks and what is deprecated", listRules},
 		{"What clients handle badly", lintRules},
 	}

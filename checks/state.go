@@ -35,6 +35,7 @@ type client struct {
 	tokens  tokens
 	listens map[wire.ID]*listen
 
+	roots      rootsState
 	walks      map[string]*walk
 	cut        bool // a request was recorded cut: what it offered is not known
 	resume     resumable
@@ -100,6 +101,7 @@ type request struct {
 	body     uint64 // of method and params, over HTTP
 	badArgs  string // how its arguments do not fit the schema
 	lacks    string // a required argument of a prompt that is missing
+	q        *question
 	logLevel string
 	reader   uint64 // who asked, for the list of tools
 	auth     string // hash of the credential
