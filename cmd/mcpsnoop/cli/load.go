@@ -67,6 +67,9 @@ const (
 	minPercent = 8
 	maxPercent = 100
 
+	hugeBatch   = 16 << 20 // bytes of one batch
+	hugePercent = 20
+
 	collectAt = 30 // percent, where an index grows for as long as somebody looks at it
 )
 
@@ -113,6 +116,9 @@ func (l *loader) run(ctx context.Context, r *capture.Reader) error {
 		case b := <-full:
 			l.items += b.n
 			l.retune()
+			if l.tune != nil && len(b.bytes) > hugeBatch {
+				l.tune(hugePercent) // the frame itself is most of what there is
+			}
 			for i := range b.n {
 				l.add(&b.items[i])
 			}
