@@ -34,8 +34,21 @@
 // request and one for the response of an exchange. Bodies are never held back
 // and never held whole.
 //
-// The package imports internal/capture, internal/mcp and internal/wire, and
-// may import internal/redact; nothing above. It never follows a redirect,
+// # Authorization
+//
+// Where a server names itself to clients that compare, its name is changed to
+// the proxy's (resource.go). Credentials that pass are remembered in memory,
+// so that none gets into the record when a server sends it back
+// (credential.go). docs/AUTH.md says more.
+//
+// # Explicit proxy
+//
+// With Options.Forward clients name the servers. Each MCP endpoint has a book
+// of its own, with its recorder; a tunnel is read when plain HTTP begins in it
+// and passed untouched when anything else does.
+//
+// The package imports internal/capture, internal/mcp, internal/redact and
+// internal/wire; nothing above. It never follows a redirect,
 // keeps no cookies, reads no environment, and never lets the value of
 // Authorization or Cookie into a record or a message.
 package httpproxy
