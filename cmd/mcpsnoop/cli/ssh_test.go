@@ -390,9 +390,7 @@ func TestSSHScreen(t *testing.T) {
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("q: %v\n%q", err, s.out)
 	}
-	if !strings.Contains(s.out.String(), "\x1b[?1049l") {
-		t.Error("the screen was not given back")
-	}
+	r.until("the screen is given back", s.has("\x1b[?1049l"))
 }
 
 func TestSSHTilde(t *testing.T) {
