@@ -94,7 +94,7 @@ func Open(ctx context.Context, c *Conn, w Where) (Far, error) {
 		open func(context.Context, *Conn, Where) (Far, error)
 		skip bool
 	}{
-		{"a hub (subsystem mcpsnoop-stream)", openSubsystem, w != Where{}},
+		{"a hub (subsystem mcpsnoop-stream)", openSubsystem, w != Where{} && !isHub(c)},
 		{"the program (mcpsnoop stream)", openProgram, isHub(c)},
 		{"the program outside of PATH", openProgramElsewhere, isHub(c)},
 		{"SFTP", openSFTP, false},

@@ -26,7 +26,7 @@ type Setup struct {
 // Host is a target with all that ssh_config says of it.
 type Host struct {
 	Target
-	Alias string // as the user named it
+	Alias string // as the user named it, for messages
 
 	HostName, RemoteUser string
 	RemotePort           int
@@ -115,7 +115,7 @@ func (s *Setup) open(alias string) (*config, error) {
 
 // Resolve finds out what ssh_config says of a target.
 func (s *Setup) Resolve(t Target) (*Host, error) {
-	h := &Host{Target: t, Alias: t.Host}
+	h := &Host{Target: t, Alias: t.String()}
 	c, err := s.open(t.Host)
 	if err != nil {
 		return nil, step(StepConfig, h, err, "a configuration that only ssh understands can be followed by hand: mcpsnoop remote --print %s", t)

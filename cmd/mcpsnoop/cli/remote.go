@@ -150,16 +150,28 @@ func (a *App) mirror(ctx context.Context, o *remoteOptions) error {
 			}
 		}
 	}()
+	var failed []error
 	for _, t := range o.Targets {
 		f, err := a.connect(ctx, o, t, filepath.Join(state, remoteDir), notes)
-		if f != nil {
+		if err == nil {
 			all = append(all, f)
+			continue
 		}
-		if err != nil {
-			return err
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if failed = append(failed, err); len(o.Targets) > 1 {
+			notes.add(message(hintStep(err))) // the others go on
 		}
 	}
-	if o.Once {
+	switch {
+	case len(o.Targets) == 1 && len(failed) == 1:
+		return failed[0]
+	case len(all) == 0:
+		return fmt.Errorf("none of the %d hosts can be reached", len(o.Targets))
+	case o.Once && len(failed) > 0:
+		return errors.Join(a.copyOnce(ctx, all), fmt.Errorf("%d of the %d hosts cannot be reached", len(failed), len(o.Targets)))
+	case o.Once:
 		return a.copyOnce(ctx, all)
 	}
 	for _, f := range all {
@@ -178,7 +190,8 @@ func (a *App) connect(ctx context.Context, o *remoteOptions, t remote.Target, di
 	}
 	f := &follower{Follower: remote.Follower{Dialer: dialer, Mirror: m, Where: o.Where}, dir: t.Dir()}
 	if err := f.Connect(ctx); err != nil {
-		return f, err
+		dialer.Close()
+		return nil, err
 	}
 	f.unlock, err = m.Lock()
 	if errors.Is(err, remote.ErrBusy) && !o.Once {
@@ -188,7 +201,8 @@ func (a *App) connect(ctx context.Context, o *remoteOptions, t remote.Target, di
 	}
 	if err != nil {
 		f.Disconnect()
-		return f, fmt.Errorf("%s: %w", t, err)
+		dialer.Close()
+		return nil, fmt.Errorf("%s: %w", t, err)
 	}
 	return f, nil
 }
@@ -226,7 +240,14 @@ func (a *App) watchMirrors(ctx context.Context, state string, o *remoteOptions, 
 	g, within := errgroup.WithContext(within)
 	for _, f := range all {
 		if f.unlock != nil {
-			g.Go(func() error { return f.Run(within) })
+			g.Go(func() error {
+				err := f.Run(within)
+				if err != nil && len(all) > 1 { // the others go on
+					notes.add(message(hintStep(err)))
+					return nil
+				}
+				return err
+			})
 		}
 	}
 	if a.OutTTY && !tui.Plain(a.Env) {
