@@ -110,7 +110,7 @@ func (c *ctx) seeDoc() {
 }
 
 func noPKCE(c *ctx) {
-	if f := c.facts(); c.e.auth.endpoint[f.Path] && (f.Method == "GET" || f.Method == "POST") && c.method == "" {
+	if f := c.facts(); c.e.auth.endpoint[f.Path] && (f.Method == http.MethodGet || f.Method == http.MethodPost) && c.method == "" {
 		c.once("%s %s, whose metadata lacks code_challenge_methods_supported", f.Method, quote(f.Path))
 	}
 }

@@ -148,7 +148,7 @@ func otherScheme(c *ctx) {
 // connection of a client of 2026-07-28.
 func authDropped(c *ctx) {
 	f := c.facts()
-	if c.rec.Auth != nil || c.x.guessed || f.Doc != "" || f.Method == "OPTIONS" || f.Method == "" || c.method == "" && f.Method == "POST" {
+	if c.rec.Auth != nil || c.x.guessed || f.Doc != "" || f.Method == http.MethodOptions || f.Method == "" || c.method == "" && f.Method == http.MethodPost {
 		return
 	}
 	s := &c.e.auth

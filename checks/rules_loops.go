@@ -143,7 +143,7 @@ func (c *ctx) seeGets() {
 
 func getLoop(c *ctx) {
 	f := c.facts()
-	if n := c.e.loops.gets[c.ev.Client]; f.Method == "GET" && strings.Contains(f.Accept, "text/event-stream") && n >= manyGets {
+	if n := c.e.loops.gets[c.ev.Client]; f.Method == http.MethodGet && strings.Contains(f.Accept, "text/event-stream") && n >= manyGets {
 		c.once("the GET behind %d in a row that brought no message: %d requests so far", n, n+1)
 	}
 }
@@ -168,7 +168,7 @@ func redirectDropped(c *ctx) {
 		return
 	}
 	switch {
-	case was.verb == "POST" && f.Method == "GET":
+	case was.verb == "POST" && f.Method == http.MethodGet:
 		c.once("POST was redirected to %s and came as GET: the message is lost", quote(f.Path))
 	case was.auth && c.rec.Auth == nil:
 		c.once("%s was redirected to %s and came without Authorization", was.verb, quote(f.Path))

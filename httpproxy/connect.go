@@ -68,7 +68,8 @@ func (c *pair) sniff() string {
 			return what
 		}
 		err := c.in.fill()
-		if e, ok := err.(net.Error); ok && e.Timeout() {
+		var e net.Error
+		if errors.As(err, &e) {
 			return "opaque"
 		} else if err != nil {
 			return ""

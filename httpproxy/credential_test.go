@@ -32,11 +32,11 @@ func echo(t *testing.T) *httptest.Server {
 		switch r.Header.Get("X-How") {
 		case "redirect":
 			w.Header().Set("Location", "/mcp/"+url.PathEscape(token)+"/x?token="+url.QueryEscape(token))
-			w.WriteHeader(307)
+			w.WriteHeader(http.StatusTemporaryRedirect)
 		case "challenge":
 			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="invalid_token", error_description="%s is not known"`, token))
 			w.Header().Set("Allow", token)
-			w.WriteHeader(401)
+			w.WriteHeader(http.StatusUnauthorized)
 			io.WriteString(w, "unknown token "+token)
 		case "events":
 			w.Header().Set("Content-Type", "text/event-stream")
@@ -75,7 +75,7 @@ func TestCredentialsAreNowhere(t *testing.T) {
 				case "off":
 					target = r.url("/else/" + url.PathEscape(token))
 				}
-				req, err := http.NewRequest("POST", target, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"key":"`+token+`"}}}`))
+				req, err := http.NewRequest(http.MethodPost, target, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"key":"`+token+`"}}}`))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -142,7 +142,7 @@ func TestUnobserved(t *testing.T) {
 		}))
 		defer s.Close()
 		r := newRig(t, s.URL+"/mcp")
-		req, err := http.NewRequest("POST", r.url("/mcp"), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+		req, err := http.NewRequest(http.MethodPost, r.url("/mcp"), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestUnobserved(t *testing.T) {
 }
 
 func TestObserved(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
 	defer s.Close()
 	for _, tt := range []struct{ value, want string }{
 		{"", ""},

@@ -124,7 +124,7 @@ func said(t *testing.T) (*httptest.Server, func() []string) {
 
 func mcpPost(t *testing.T, c *http.Client, url string) *http.Response {
 	t.Helper()
-	req, err := http.NewRequest("POST", url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestForward(t *testing.T) {
 	}
 	mcpPost(t, c, s.URL+"/b/")
 	for _, u := range []string{s.URL + "/.well-known/oauth-protected-resource/a", s.URL + "/login", other.URL + "/x"} {
-		if resp, body := get(t, c, u); resp.StatusCode != 200 || strings.Contains(body, r.addr) {
+		if resp, body := get(t, c, u); resp.StatusCode != http.StatusOK || strings.Contains(body, r.addr) {
 			t.Errorf("%s gave %d %s", u, resp.StatusCode, body)
 		}
 	}

@@ -57,7 +57,7 @@ func (o *oauthServer) authorize(w http.ResponseWriter, r *http.Request) {
 	case "/authorize":
 		q, code := r.URL.Query(), secret()
 		if q.Get("code_challenge_method") != "S256" || q.Get("resource") == "" {
-			http.Error(w, "no PKCE or no resource", 400)
+			http.Error(w, "no PKCE or no resource", http.StatusBadRequest)
 			return
 		}
 		o.codes[code], o.all = q, append(o.all, code)
@@ -68,7 +68,7 @@ func (o *oauthServer) authorize(w http.ResponseWriter, r *http.Request) {
 		delete(o.codes, code)
 		sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
 		if !ok || asked.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) {
-			http.Error(w, `{"error":"invalid_grant"}`, 400)
+			http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
 			return
 		}
 		token := jwt(fmt.Sprintf(`{"iss":%q,"aud":%q,"scope":%q,"exp":4102444800,"jti":%q}`, o.as.URL, asked.Get("resource"), asked.Get("scope"), secret()))
@@ -95,13 +95,13 @@ func (o *oauthServer) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case token == "":
 		w.Header().Set("WWW-Authenticate", "Bearer scope=\"base\", "+meta)
-		w.WriteHeader(401)
+		w.WriteHeader(http.StatusUnauthorized)
 	case !live:
 		w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", error_description="the token expired", scope="base", `+meta)
-		w.WriteHeader(401)
+		w.WriteHeader(http.StatusUnauthorized)
 	case !slices.Contains(strings.Fields(scope), call.Params.Name):
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="insufficient_scope", scope="base %s", %s`, call.Params.Name, meta))
-		w.WriteHeader(403)
+		w.WriteHeader(http.StatusForbidden)
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%q}]}}`, "token "+token)
@@ -127,7 +127,7 @@ type oauthClient struct {
 func (c *oauthClient) call(tool string) {
 	c.t.Helper()
 	for range 4 {
-		req, err := http.NewRequest("POST", c.url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`"}}`))
+		req, err := http.NewRequest(http.MethodPost, c.url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`"}}`))
 		if err != nil {
 			c.t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func (c *oauthClient) call(tool string) {
 		}
 		io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
-		if resp.StatusCode == 200 {
+		if resp.StatusCode == http.StatusOK {
 			return
 		}
 		list, err := mcp.ParseChallenges(resp.Header.Get("WWW-Authenticate"))
@@ -158,7 +158,7 @@ func (c *oauthClient) json(url string) map[string]any {
 	c.t.Helper()
 	resp, body := get(c.t, c.c, url)
 	var m map[string]any
-	if err := json.Unmarshal([]byte(body), &m); err != nil || resp.StatusCode != 200 {
+	if err := json.Unmarshal([]byte(body), &m); err != nil || resp.StatusCode != http.StatusOK {
 		c.t.Fatalf("%s gave %d %s", url, resp.StatusCode, body)
 	}
 	return m

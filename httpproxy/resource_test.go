@@ -27,7 +27,7 @@ func protected(t *testing.T, change func(w http.ResponseWriter, self string) boo
 			return
 		}
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="invalid_token", resource_metadata="%s/.well-known/oauth-protected-resource/mcp", scope="a b"`, s.URL))
-		w.WriteHeader(401)
+		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	t.Cleanup(s.Close)
 	return s
@@ -234,7 +234,7 @@ func TestWrongPathHint(t *testing.T) {
 		}
 		b, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if resp.StatusCode != 404 || string(b) != "404 page not found\n" {
+		if resp.StatusCode != http.StatusNotFound || string(b) != "404 page not found\n" {
 			t.Errorf("got %d %q", resp.StatusCode, b)
 		}
 	}

@@ -158,7 +158,7 @@ func (q *ask) take(ev *Event, a *Appender) {
 	if h := rec.HTTP; h != nil {
 		q.agent, q.verb, q.path = h.UserAgent, h.Method, h.Path
 		// A POST without a message goes to no MCP endpoint, or cannot be told from one that does.
-		q.other = h.Doc != "" || q.method == 0 && (h.Method == "POST" || h.Method == "GET" && !strings.Contains(h.Accept, "text/event-stream"))
+		q.other = h.Doc != "" || q.method == 0 && (h.Method == http.MethodPost || h.Method == http.MethodGet && !strings.Contains(h.Accept, "text/event-stream"))
 	}
 }
 
