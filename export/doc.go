@@ -1,6 +1,6 @@
 // Package export writes captured sessions in formats for other programs and
-// other people: a log again, JSON, text; and holds the one function that makes
-// wire text fit to be printed.
+// other people: JSON, a log again, text, a page, HAR, OTLP, mcp-tape; and holds
+// the one function that makes wire text fit to be printed.
 //
 // A format is one entry of a table and one function that gets an Input and a
 // writer. An Input has the sessions, indexed, and the records of their logs:
@@ -9,7 +9,10 @@
 // grow with the bodies, and what they need to know ahead of a frame (its call,
 // its answer) is in the index.
 //
-// It imports store, checks, internal/capture, internal/redact, internal/mcp
-// and internal/wire. It opens no file and no connection itself, keeps no
+// Select chooses a part: whole operations. Redactor takes secrets out of each
+// record, the same way wherever it is read.
+//
+// It imports store, checks, export/web, internal/otlp, internal/capture,
+// internal/redact, internal/mcp and internal/wire. It opens no file and no connection itself, keeps no
 // state between exports, and never changes a log.
 package export

@@ -209,10 +209,12 @@
     events: [],
     byFrame: /* @__PURE__ */ new Map(),
     // session and seq to event
-    callOf: /* @__PURE__ */ new Map()
+    callOf: /* @__PURE__ */ new Map(),
     // session and seq of the request to call
+    labels: /* @__PURE__ */ new Map()
+    // id of a session to its label
   };
-  var frameKey = (session, seq) => (session || "") + "#" + seq;
+  var frameKey = (session2, seq) => (session2 || "") + "#" + seq;
   async function load(progress) {
     data.doc = JSON.parse(document.getElementById("doc").textContent);
     const blocks = [...document.querySelectorAll("script[data-list]")];
@@ -229,10 +231,11 @@
       e.ms = Date.parse(e.ts);
       data.byFrame.set(frameKey(e.session, e.seq), e);
     }
+    for (const s of data.doc.sessions) data.labels.set(s.id, s.label);
     for (const c of data.calls) data.callOf.set(frameKey(c.session, c.seq), c);
   }
-  var frame = (session, seq) => data.byFrame.get(frameKey(session, seq));
-  var call = (session, seq) => data.callOf.get(frameKey(session, seq));
+  var frame = (session2, seq) => data.byFrame.get(frameKey(session2, seq));
+  var call = (session2, seq) => data.callOf.get(frameKey(session2, seq));
   function body(e) {
     if (e.raw !== void 0) return e.raw;
     if (e.text !== void 0) return e.text;
@@ -369,7 +372,7 @@
     for (const d of e.deprecated || []) box.append(el("span", "mark", "deprecated: " + d.message + (d.replacement ? ". " + d.replacement : "")));
     return box;
   }
-  var eventLink = (go2, session, seq) => button("#" + seq, () => go2("timeline", frame(session, seq)), "link");
+  var eventLink = (go2, session2, seq) => button("#" + seq, () => go2("timeline", frame(session2, seq)), "link");
   function showEvent(e, go2) {
     const c = callOfEvent(e);
     const box = el("div", "");
@@ -531,17 +534,29 @@
     const q = frameText(c.session, c.seq);
     return [c.method, c.name, c.status, c.idText, q, c.answer === void 0 ? "" : frameText(c.session, c.answer)].join(" ");
   }
-  function frameText(session, seq) {
-    const e = data.byFrame.get((session || "") + "#" + seq);
+  function frameText(session2, seq) {
+    const e = data.byFrame.get((session2 || "") + "#" + seq);
     return e ? body(e) : "";
   }
+  function excerpt(e) {
+    if (e.raw === void 0) return body(e).slice(0, excerptLength);
+    const paths = { request: [["params", "arguments"], ["params"]], notification: [["params"]], response: [["error"], ["result"]] }[e.kind] || [];
+    for (const p of paths) {
+      const found = find(e.raw, ...p);
+      if (found !== null) return found.slice(0, excerptLength);
+    }
+    return e.raw.slice(0, excerptLength);
+  }
+  var excerptLength = 300;
+  var session = (x) => x.session === void 0 ? null : cell("label", data.labels.get(x.session));
   function eventRow(e) {
-    const c = e.kind === "response" ? callOfEvent(e) : null;
-    const r = el("div", "event " + e.direction + " " + e.kind, cell("seq", "#" + e.seq), cell("time", clock(e.ts)), cell("dir", { c2s: "\u2192", s2c: "\u2190", stderr: "\u26A0" }[e.direction] || ""));
-    r.append(cell("kind", e.kind), cell("what", [e.method, c && c.name].filter(Boolean).join(" ") || e.http_status || ""));
-    const state = e.kind === "response" && c ? c.status : e.kind === "invalid" ? "invalid" : e.http_status >= 400 ? "error" : "";
-    r.append(cell("state " + state, state || (e.http_status ?? "")), cell("took", c && e.kind === "response" ? duration(c.duration_ms) : ""));
-    r.append(cell("rest", body(e).slice(0, 300)));
+    const c = callOfEvent(e);
+    const answer = e.kind === "response" && c;
+    const http = [e.http_method, e.http_path, e.http_status && "HTTP " + e.http_status, e.stream_end && "stream ended by " + e.stream_end].filter(Boolean).join(" ");
+    const r = el("div", "event " + e.direction + " " + e.kind, cell("seq", "#" + e.seq), session(e), cell("time", clock(e.ts)), cell("dir", { c2s: "\u2192", s2c: "\u2190", stderr: "\u26A0" }[e.direction] || ""));
+    r.append(cell("kind", e.kind), cell("what", [e.method, c && c.name].filter(Boolean).join(" ") || http));
+    const state = answer ? c.status : e.kind === "invalid" ? "invalid" : e.http_status >= 400 ? "error" : "";
+    r.append(cell("state " + state, e.http_status >= 400 ? "HTTP " + e.http_status : state), cell("took", answer ? duration(c.duration_ms) : ""), cell("rest", excerpt(e)));
     return r;
   }
   function callRow(c) {
@@ -549,6 +564,7 @@
       "div",
       "call",
       cell("seq", "#" + c.seq),
+      session(c),
       cell("time", clock(c.started)),
       cell("dir", c.direction === "s2c" ? "\u2190" : "\u2192"),
       cell("what", c.method + (c.name ? " " + c.name : "")),
@@ -574,13 +590,13 @@
     return r;
   }
   function findingRow(f) {
-    return el("div", "finding", cell("seq", f.seq ? "#" + f.seq : ""), cell("signal " + f.signal, f.signal), cell("what", f.rule), cell("rest", f.message + (f.count > 1 ? " (" + f.count + " times)" : "")));
+    return el("div", "finding", cell("seq", f.seq ? "#" + f.seq : ""), session(f), cell("signal " + f.signal, f.signal), cell("what", f.rule), cell("rest", f.message + (f.count > 1 ? " (" + f.count + " times)" : "")));
   }
   function questionRow(q) {
-    return el("div", "question", cell("seq", "#" + q.seq), cell("what", q.operation), cell("state " + q.action, q.action), cell("took", duration(q.took_ms)), cell("rest", q.message));
+    return el("div", "question", cell("seq", "#" + q.seq), session(q), cell("what", q.operation), cell("state " + q.action, q.action), cell("took", duration(q.took_ms)), cell("rest", q.message));
   }
   function rawRow(e) {
-    return el("div", "rawrow " + e.direction, cell("seq", "#" + e.seq), cell("rest", visible(body(e).slice(0, 1e3))));
+    return el("div", "rawrow " + e.direction, cell("seq", "#" + e.seq), session(e), cell("rest", visible(body(e).slice(0, 1e3))));
   }
   function sessionRow(s) {
     return el("div", "session", cell("what", s.label), cell("num", s.transport), cell("num", s.frames + " frames"), cell("rest", s.id));
@@ -589,10 +605,16 @@
     tab = name2;
     for (const b of byId("tabs").children) b.setAttribute("aria-selected", String(b.dataset.tab === name2));
     if (list) list.close();
-    list = new VirtualList(byId("list"), tabs[name2].row, (row) => byId("detail").replaceChildren(tabs[tab].show(row, go)));
+    list = new VirtualList(byId("list"), tabs[name2].row, (row) => {
+      byId("detail").replaceChildren(tabs[tab].show(row, go));
+      split(true);
+    });
     if (search !== void 0) byId("search").value = search;
-    byId("detail").replaceChildren(el("p", "none", "Choose a row."));
+    split(false);
     return filter();
+  }
+  function split(on) {
+    document.querySelector("main").classList.toggle("open", on);
   }
   async function go(name2, row, search) {
     await open(name2, search ?? "");
@@ -637,7 +659,10 @@
     }
     const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 20, PageUp: -20, Home: -1e9, End: 1e9 }[e.key];
     if (e.ctrlKey || e.metaKey || e.altKey) return;
-    if (step && !e.target.closest("#detail")) {
+    if (e.key === "Escape") {
+      split(false);
+      list.paint(true);
+    } else if (step && !e.target.closest("#detail")) {
       list.move(step);
       e.preventDefault();
     } else if (e.key === "/") {

@@ -8,6 +8,7 @@ export const data = {
   events: [],
   byFrame: new Map(), // session and seq to event
   callOf: new Map(), // session and seq of the request to call
+  labels: new Map(), // id of a session to its label
 };
 
 export const frameKey = (session, seq) => (session || "") + "#" + seq;
@@ -29,6 +30,7 @@ export async function load(progress) {
     e.ms = Date.parse(e.ts);
     data.byFrame.set(frameKey(e.session, e.seq), e);
   }
+  for (const s of data.doc.sessions) data.labels.set(s.id, s.label);
   for (const c of data.calls) data.callOf.set(frameKey(c.session, c.seq), c);
 }
 

@@ -46,18 +46,35 @@ function frameText(session, seq) {
   return e ? body(e) : "";
 }
 
+// excerpt is what a frame is about: arguments, a result, an error, a text.
+function excerpt(e) {
+  if (e.raw === undefined) return body(e).slice(0, excerptLength);
+  const paths = { request: [["params", "arguments"], ["params"]], notification: [["params"]], response: [["error"], ["result"]] }[e.kind] || [];
+  for (const p of paths) {
+    const found = find(e.raw, ...p);
+    if (found !== null) return found.slice(0, excerptLength);
+  }
+  return e.raw.slice(0, excerptLength);
+}
+
+const excerptLength = 300; // characters
+
+// session names the session of a row, where there are several.
+const session = (x) => (x.session === undefined ? null : cell("label", data.labels.get(x.session)));
+
 function eventRow(e) {
-  const c = e.kind === "response" ? callOfEvent(e) : null;
-  const r = el("div", "event " + e.direction + " " + e.kind, cell("seq", "#" + e.seq), cell("time", clock(e.ts)), cell("dir", { c2s: "→", s2c: "←", stderr: "⚠" }[e.direction] || ""));
-  r.append(cell("kind", e.kind), cell("what", [e.method, c && c.name].filter(Boolean).join(" ") || e.http_status || ""));
-  const state = e.kind === "response" && c ? c.status : e.kind === "invalid" ? "invalid" : e.http_status >= 400 ? "error" : "";
-  r.append(cell("state " + state, state || (e.http_status ?? "")), cell("took", c && e.kind === "response" ? duration(c.duration_ms) : ""));
-  r.append(cell("rest", body(e).slice(0, 300)));
+  const c = callOfEvent(e);
+  const answer = e.kind === "response" && c;
+  const http = [e.http_method, e.http_path, e.http_status && "HTTP " + e.http_status, e.stream_end && "stream ended by " + e.stream_end].filter(Boolean).join(" ");
+  const r = el("div", "event " + e.direction + " " + e.kind, cell("seq", "#" + e.seq), session(e), cell("time", clock(e.ts)), cell("dir", { c2s: "→", s2c: "←", stderr: "⚠" }[e.direction] || ""));
+  r.append(cell("kind", e.kind), cell("what", [e.method, c && c.name].filter(Boolean).join(" ") || http));
+  const state = answer ? c.status : e.kind === "invalid" ? "invalid" : e.http_status >= 400 ? "error" : "";
+  r.append(cell("state " + state, e.http_status >= 400 ? "HTTP " + e.http_status : state), cell("took", answer ? duration(c.duration_ms) : ""), cell("rest", excerpt(e)));
   return r;
 }
 
 function callRow(c) {
-  return el("div", "call", cell("seq", "#" + c.seq), cell("time", clock(c.started)), cell("dir", c.direction === "s2c" ? "←" : "→"), cell("what", c.method + (c.name ? " " + c.name : "")),
+  return el("div", "call", cell("seq", "#" + c.seq), session(c), cell("time", clock(c.started)), cell("dir", c.direction === "s2c" ? "←" : "→"), cell("what", c.method + (c.name ? " " + c.name : "")),
     cell("state " + c.status, c.status), cell("took", duration(c.duration_ms)), cell("rest", c.error ? (c.error.code ?? "") + " " + (c.error.message ?? "") : c.why || ""));
 }
 
@@ -72,15 +89,15 @@ function toolRow(t) {
 }
 
 function findingRow(f) {
-  return el("div", "finding", cell("seq", f.seq ? "#" + f.seq : ""), cell("signal " + f.signal, f.signal), cell("what", f.rule), cell("rest", f.message + (f.count > 1 ? " (" + f.count + " times)" : "")));
+  return el("div", "finding", cell("seq", f.seq ? "#" + f.seq : ""), session(f), cell("signal " + f.signal, f.signal), cell("what", f.rule), cell("rest", f.message + (f.count > 1 ? " (" + f.count + " times)" : "")));
 }
 
 function questionRow(q) {
-  return el("div", "question", cell("seq", "#" + q.seq), cell("what", q.operation), cell("state " + q.action, q.action), cell("took", duration(q.took_ms)), cell("rest", q.message));
+  return el("div", "question", cell("seq", "#" + q.seq), session(q), cell("what", q.operation), cell("state " + q.action, q.action), cell("took", duration(q.took_ms)), cell("rest", q.message));
 }
 
 function rawRow(e) {
-  return el("div", "rawrow " + e.direction, cell("seq", "#" + e.seq), cell("rest", visible(body(e).slice(0, 1000))));
+  return el("div", "rawrow " + e.direction, cell("seq", "#" + e.seq), session(e), cell("rest", visible(body(e).slice(0, 1000))));
 }
 
 function sessionRow(s) {
@@ -92,10 +109,18 @@ function open(name, search) {
   tab = name;
   for (const b of byId("tabs").children) b.setAttribute("aria-selected", String(b.dataset.tab === name));
   if (list) list.close();
-  list = new VirtualList(byId("list"), tabs[name].row, (row) => byId("detail").replaceChildren(tabs[tab].show(row, go)));
+  list = new VirtualList(byId("list"), tabs[name].row, (row) => {
+    byId("detail").replaceChildren(tabs[tab].show(row, go));
+    split(true);
+  });
   if (search !== undefined) byId("search").value = search;
-  byId("detail").replaceChildren(el("p", "none", "Choose a row."));
+  split(false);
   return filter();
+}
+
+// split makes room for the details, or gives all of it to the list.
+function split(on) {
+  document.querySelector("main").classList.toggle("open", on);
 }
 
 // go shows one element, in its tab.
@@ -145,7 +170,10 @@ function keys(e) {
   }
   const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 20, PageUp: -20, Home: -1e9, End: 1e9 }[e.key];
   if (e.ctrlKey || e.metaKey || e.altKey) return;
-  if (step && !e.target.closest("#detail")) {
+  if (e.key === "Escape") {
+    split(false);
+    list.paint(true);
+  } else if (step && !e.target.closest("#detail")) {
     list.move(step);
     e.preventDefault();
   } else if (e.key === "/") {
