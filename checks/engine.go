@@ -11,6 +11,8 @@ type Options struct {
 	Ignore []string // ids of rules that are not run
 	Client string   // a client whose documented limits count for the signal schema: of Clients, "all", or ""
 
+	Definitions bool // keep what the server offers, for Engine.Definitions
+
 	// WriterGone says that nobody writes the log any more: when it has no last
 	// line, that is a finding.
 	WriterGone bool
@@ -57,6 +59,11 @@ type Engine struct {
 
 	profile *profile // of Options.Client; nil for none
 	survey  survey   // of the tool at hand
+
+	defs       Definitions
+	baseline   *Baseline         // of SetBaseline
+	unverified string            // likewise
+	others     map[string]string // tool to the label of another server
 
 	hits  map[*Rule]int // on the frame at hand
 	scans int
@@ -132,6 +139,7 @@ func (e *Engine) Observe(ev *store.Event) {
 	}
 	c.judge()
 	c.learn()
+	c.learnDefinitions()
 }
 
 // gaps keeps the numbers of the log.
@@ -153,6 +161,9 @@ func (e *Engine) meta(ev *store.Event) {
 		e.log.meta = true
 	}
 	e.log.target = info.Target
+	if f := fingerprint(&info); f != "" && info.Segment <= 1 {
+		e.log.fingerprint = f
+	}
 	e.log.filtered = e.log.filtered || info.Filter != ""
 }
 

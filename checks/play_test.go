@@ -25,6 +25,8 @@ import (
 //	{"direction":...}         a line of the log as it is, seq, ts and ids filled in
 //	meta {...}                members for the first line; "meta none" leaves it out
 //	end {...}                 the last line
+//	baseline {...}            what the definitions are compared with
+//	unverified WHY            nothing is, although drift was asked for
 //	@init REV SERVER CLIENT   the handshake over stdio: revision and capabilities
 //	@http REV SERVER CLIENT   the same over HTTP, as exchanges 900 and 901
 //
@@ -81,6 +83,15 @@ func (p *player) do(l string) {
 			p.t.Fatal(err)
 		}
 		p.now = p.now.Add(d)
+	case word == "baseline":
+		p.e.opts.Definitions = true
+		b, err := ParseBaseline([]byte(rest))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.e.SetBaseline(b, "", map[string]string{"search": "web"})
+	case word == "unverified":
+		p.e.SetBaseline(nil, rest, nil)
 	case word == "conn":
 		p.conn = rest
 	case word == "session":

@@ -101,6 +101,7 @@ func all() []section {
 		{"Sampling and roots", samplingRules},
 		{"Lists, tasks and what is deprecated", listRules},
 		{"What clients handle badly", lintRules},
+		{"Drift, and what else to look at before a tool is trusted", driftRules},
 	}
 }
 

@@ -8,8 +8,11 @@ import (
 
 // logState is what is known of the log as a whole.
 type logState struct {
-	meta     bool   // it has its first line: what crossed the wire first is in it
-	target   string // URL of the HTTP server
+	meta   bool   // it has its first line: what crossed the wire first is in it
+	target string // URL of the HTTP server
+
+	fingerprint string // of the server's command or origin
+
 	filtered bool
 	lossy    bool // frames are missing
 	lastSeq  uint64
@@ -41,7 +44,8 @@ type client struct {
 	resume     resumable
 	session    string // hash of the session id that the server gave out
 	toolsStale bool   // tools/list_changed came and the list was not read again
-	toolCount  int    // tools of the listing that is being paged through
+	defs       map[string]*defWalk
+	toolCount  int // tools of the listing that is being paged through
 }
 
 // handshake is how far initialize got (lifecycle, Initialization).
