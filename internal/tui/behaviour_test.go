@@ -223,7 +223,8 @@ func TestSessions(t *testing.T) {
 	d.keys(":", "open weath", "enter").want("› weather-server-with-a-long-name", "✗ exit 1")
 	d.keys(":", "sessions", "enter").want("3 sessions")
 	d.keys("esc").want("this is the first screen")
-	d.keys("w").want("findings: $ mcpsnoop check github-")
+	d.keys("r").want("sending the calls again: $ mcpsnoop replay github-")
+	d.keys("w").want("› findings", "github")
 }
 
 func TestMouse(t *testing.T) {

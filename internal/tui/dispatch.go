@@ -33,7 +33,7 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	if len(name) == 1 && name[0] >= 'A' && name[0] <= 'Z' {
 		return m.top().sort(name[0])
 	}
-	if e, ok := elsewhere[name]; ok && m.top().place()&(inStream|inInspector|inSessions) != 0 {
+	if e, ok := elsewhere[name]; ok && m.top().place()&leads != 0 {
 		m.sayElsewhere(e.what, e.command)
 	}
 	return nil
@@ -75,6 +75,8 @@ func (m *Model) act(act action) tea.Cmd {
 		return tea.Batch(tea.ClearScreen, m.top().refresh())
 	case actAuth:
 		return m.openAuth()
+	case actFindings, actTools, actCalls, actCaps, actElicits:
+		return m.openSheet(act)
 	case actExport:
 		return m.export("html")
 	}

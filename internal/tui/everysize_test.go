@@ -57,6 +57,7 @@ var visits = []struct {
 	{"wrong filter", []string{"x\"("}},
 	{"command", []string{"esc", ":", "t"}},
 	{"help", []string{"esc", "?"}},
+	{"findings", []string{"esc", "esc", "w"}},
 }
 
 // Every screen over every case at all widths for three heights, at all heights

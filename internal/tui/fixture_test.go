@@ -89,10 +89,14 @@ type tape struct {
 func (f *fixture) session(label string) *tape {
 	id := label + "-4821-7f3a1c9e2b0" + string(rune('a'+len(f.list)))
 	s, a := store.NewSession(id, "/state/sessions/"+id+".jsonl", store.Limits{}, nil)
+	return f.begin(label, s, a)
+}
+
+func (f *fixture) begin(label string, s *store.Session, a *store.Appender) *tape {
 	t := &tape{f: f, s: s, a: a, at: start, tr: capture.Stdio}
 	f.mu.Lock()
 	f.list = append(f.list, s)
-	f.alive[id] = true
+	f.alive[s.ID] = true
 	f.mu.Unlock()
 	t.add(capture.Record{Direction: capture.Meta, Label: label, Raw: []byte(`{"command":["node","server.js"],"pid":4821}`)}, 0)
 	return t

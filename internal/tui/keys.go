@@ -34,6 +34,11 @@ const (
 	actCopyValue
 	actExport
 	actAuth
+	actTools
+	actFindings
+	actCalls
+	actCaps
+	actElicits
 	actMark
 	actPane
 	actRedraw
@@ -41,7 +46,7 @@ const (
 )
 
 // place is where a binding holds.
-type place uint8
+type place uint16
 
 const (
 	inSessions place = 1 << iota
@@ -49,7 +54,14 @@ const (
 	inInspector
 	inHelp
 	inAuth
-	everywhere = inSessions | inStream | inInspector | inHelp | inAuth
+	inFindings
+	inTools
+	inCalls
+	inCaps
+	inElicits
+	everywhere = inSessions | inStream | inInspector | inHelp | inAuth | inSheets
+	inSheets   = inFindings | inTools | inCalls | inCaps | inElicits
+	leads      = inSessions | inStream | inInspector | inSheets // from where a sheet opens
 	inLists    = inSessions | inStream
 )
 
@@ -68,10 +80,12 @@ var bindings = [...]binding{
 	{actEnter, "enter", "enter", "open", "open the session", inSessions},
 	{actEnter, "enter", "enter", "inspect", "show the frame", inStream},
 	{actEnter, "enter", "enter", "fold", "fold or unfold what is below this line", inInspector},
+	{actEnter, "enter", "enter", "frame", "show the frame that the row is about", inSheets},
 	{actBack, "esc", "esc", "back", "back; in a list: drop the filter first", everywhere},
 	{actPair, "x", "x", "pair", "jump between request and answer", inStream | inInspector},
 	{actFilter, "/", "/", "filter", "filter the list", inLists},
 	{actFilter, "/", "/", "search", "search in this frame", inInspector},
+	{actFindings, "w", "w", "findings", "findings of the session, by rule", leads &^ inFindings},
 	{actFollow, "f", "f", "follow", "stay at the newest frame, or stop doing so", inStream},
 	{actPause, "p", "p", "pause", "hold the list still while frames arrive", inStream},
 	{actNext, "n", "n", "", "next failed, open or odd frame", inStream},
@@ -86,8 +100,8 @@ var bindings = [...]binding{
 	{actCopy, "y", "y", "copy", "copy the path of the log", inSessions},
 	{actCopy, "y", "y", "copy", "copy the frame", inStream | inInspector},
 	{actCopyValue, "Y", "Y", "", "copy the value of this line", inInspector},
-	{actExport, "e", "e", "export", "copy the command that exports the session", inSessions | inStream | inInspector | inAuth},
-	{actAuth, "a", "a", "", "authorization: attempts, what was demanded, and why", inSessions | inStream | inInspector},
+	{actExport, "e", "e", "export", "copy the command that exports the session", inSessions | inStream | inInspector | inAuth | inSheets},
+	{actAuth, "a", "a", "", "authorization: attempts, what was demanded, and why", leads},
 	{actEnter, "enter", "enter", "frame", "go to the frame of this line", inAuth},
 	{actMark, "space", "space", "mark", "mark the row", inLists},
 	{actPane, "tab shift+tab", "tab", "pane", "the other pane, where there are two", inStream | inInspector},
@@ -124,7 +138,6 @@ func actionOf(key string, at place) action {
 // elsewhere are keys of views that this version answers with the command that
 // prints the same.
 var elsewhere = map[string]struct{ what, command Text }{
-	"w": {"findings", "check"},
 	"s": {"tools and their figures", "stats"},
 	"r": {"sending the calls again", "replay"},
 	"d": {"comparing two sessions", "diff"},

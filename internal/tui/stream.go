@@ -25,6 +25,7 @@ type stream struct {
 	seeking bool // nextOdd looks
 	moved   bool // a key or a click was given
 	inspect bool // the inspector has the keys
+	led     bool // it was opened for one frame
 	insp    inspector
 	details details
 	marked  map[uint32]bool
@@ -90,6 +91,9 @@ func (s *stream) session() string { return s.id }
 func (s *stream) close() { s.view.close() }
 
 func (s *stream) crumb() Text {
+	if s.led && s.hasSel && s.s != nil {
+		return "#" + s.seq(s.sel)
+	}
 	name := s.m.d.safe(s.id)
 	if s.s != nil && s.s.Summary().Label != "" {
 		name = s.m.d.safe(s.s.Summary().Label)

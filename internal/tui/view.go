@@ -85,13 +85,9 @@ func cells(w, h int) Text { return Text(strconv.Itoa(w) + "x" + strconv.Itoa(h))
 
 // titleLine is the path, what is shown, and its state.
 func (m *Model) titleLine(w int) line {
-	left := of(span{" mcpsnoop", inkStrong})
-	for _, s := range m.stack {
-		left.put(inkDim, " "+m.d.g.path+" ")
-		left.put(inkTitle, s.crumb())
-	}
 	facts, state := m.top().facts()
 	state.put(inkText, " ")
+	left := m.path(w - m.d.w.width(state))
 	room := w - m.d.w.width(left) - m.d.w.width(state) - 4
 	if n := m.d.w.width(facts); n > 0 && (n <= room || room >= 24) {
 		facts = m.d.w.fit(facts, min(n, room), m.d.g.dots)
@@ -101,6 +97,25 @@ func (m *Model) titleLine(w int) line {
 	l := m.d.w.join(left, state, w, m.d.g.dots)
 	l.base = baseBar
 	return l
+}
+
+// path is where we are. In a narrow terminal its beginning gives way, never
+// its end.
+func (m *Model) path(room int) line {
+	for from := range m.stack {
+		l := of(span{" mcpsnoop", inkStrong})
+		if from > 0 {
+			l = of(span{" " + m.d.g.dots, inkDim})
+		}
+		for _, s := range m.stack[from:] {
+			l.put(inkDim, " "+m.d.g.path+" ")
+			l.put(inkTitle, s.crumb())
+		}
+		if from == len(m.stack)-1 || m.d.w.width(l) < room {
+			return l
+		}
+	}
+	return line{}
 }
 
 // statusLine is the prompt while there is one, else the filter or the counts.

@@ -1,0 +1,113 @@
+package tui
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mcpsnoop/mcpsnoop/checks"
+	"github.com/mcpsnoop/mcpsnoop/store"
+)
+
+// judged begins a session whose frames the rules look at as they come.
+func (f *fixture) judged(label string) *tape {
+	id := label + "-4821-7f3a1c9e2b0" + string(rune('a'+len(f.list)))
+	s, a := store.New(store.Limits{}).Open(id, "/state/sessions/"+id+".jsonl", func(_ *store.Session, a *store.Appender) store.Observer {
+		return checks.NewEngine(checks.Options{Mark: a.Mark})
+	})
+	return f.begin(label, s, a)
+}
+
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"claude-code","version":"2.4"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}},"sampling":{}}}`
+
+// airline is the session that the sheets are drawn of: tools that are called,
+// that fail and that nobody calls, a call that asks the user twice, one that
+// hangs, and rules that are broken.
+func airline(f *fixture) *tape {
+	t := f.judged("airline")
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	call := func(after, id int, name, more string) {
+		t.c2s(ms(after), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,%s%s}}`, id, name, more, modernMeta))
+	}
+	answer := func(after, id int, result string) {
+		t.s2c(ms(after), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"resultType":"complete",%s}}`, id, result))
+	}
+	asks := func(after, id int, what string) {
+		t.s2c(ms(after), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"resultType":"input_required",%s}}`, id, what))
+	}
+	t.c2s(0, `{"jsonrpc":"2.0","id":"d","method":"server/discover","params":{`+modernMeta+`}}`)
+	t.s2c(ms(40), `{"jsonrpc":"2.0","id":"d","result":{"resultType":"complete","ttlMs":60000,"cacheScope":"private","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"logging":{},"extensions":{"io.modelcontextprotocol/tasks":{},"com.example/seats":{"map":true}}},"serverInfo":{"name":"airline-desk","version":"3.1"},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"airline-desk","version":"3.1"}}}}`)
+	t.c2s(ms(5), `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+modernMeta+`}}`)
+	answer(9, 1, `"ttlMs":60000,"cacheScope":"private","tools":[`+
+		`{"name":"search_flights","description":"Find flights between two airports on a day.","inputSchema":{"type":"object","properties":{"from":{"type":"string"},"to":{"type":"string"},"day":{"type":"string","format":"date"}},"required":["from","to"]}},`+
+		`{"name":"book_flight","description":"Book a seat.","inputSchema":{"type":"object","properties":{"flight":{"type":"string"}}}},`+
+		`{"name":"cancel_booking","description":"Give a seat back.","inputSchema":{"properties":{"booking":{"$ref":"#/$defs/b"}},"$defs":{"b":{"type":"string"}}}},`+
+		`{"name":"seat map","inputSchema":{"type":"object"}}]`)
+	t.stderr(ms(20), "airline desk is open")
+	t.stray(ms(200), "loading model…")
+	for i := range 6 {
+		call(300, 10+i, "search_flights", `"arguments":{"from":"VIE","to":"LIS"},`)
+		answer(40+60*i*i, 10+i, `"content":[{"type":"text","text":"OS353 07:10, TP1273 11:45"}]`)
+	}
+	call(500, 20, "search_flights", `"arguments":{"from":"VIE"},`)
+	answer(15, 20, `"content":[{"type":"text","text":"to is missing"}],"isError":true`)
+	call(1500, 30, "book_flight", `"arguments":{"flight":"OS353"},`)
+	asks(600, 30, `"inputRequests":{"seat":{"method":"elicitation/create","params":{"mode":"form","message":"Which seat would you like?","requestedSchema":{"type":"object","properties":{"row":{"type":"integer","title":"Row"},"side":{"type":"string","enum":["window","aisle"]}}}}}},"requestState":"s1"`)
+	call(12000, 31, "book_flight", `"arguments":{"flight":"OS353"},"inputResponses":{"seat":{"action":"accept","content":{"row":12,"side":"window"}}},"requestState":"s1",`)
+	asks(300, 31, `"inputRequests":{"pay":{"method":"elicitation/create","params":{"mode":"url","message":"Pay for the seat","url":"https://pay.example/checkout?id=77"}}},"requestState":"s2"`)
+	call(9000, 32, "book_flight", `"arguments":{"flight":"OS353"},"inputResponses":{"pay":{"action":"decline"}},"requestState":"s2",`)
+	answer(200, 32, `"content":[{"type":"text","text":"not booked"}]`)
+	call(400, 33, "book_flight", `"arguments":{"flight":"TP1273"},`)
+	t.s2c(ms(500), `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"none","progress":1}}`)
+	return t
+}
+
+// sheetScenes are the sheets that are kept as golden files.
+var sheetScenes = []struct {
+	name string
+	keys []string
+}{
+	{"findings", []string{"w", "j"}},
+}
+
+func TestSheetScreens(t *testing.T) {
+	for _, sc := range sheetScenes {
+		for _, size := range sizes {
+			t.Run(fmt.Sprintf("%s/%dx%d", sc.name, size[0], size[1]), func(t *testing.T) {
+				f := newFixture()
+				airline(f)
+				s := boot(t, f, size[0], size[1], Options{Open: f.list[0].ID})
+				s.keys(sc.keys...)
+				golden(t, fmt.Sprintf("screens/%s-%dx%d.txt", sc.name, size[0], size[1]), s.text())
+			})
+		}
+	}
+}
+
+// A sheet leads to the frames it is about, and back.
+func TestSheetLeadsToFrames(t *testing.T) {
+	f := newFixture()
+	airline(f)
+	for _, size := range sizes {
+		d := sitDown(t, f, size[0], size[1], Options{})
+		d.keys("w").want("findings", "RULE")
+		d.keys("esc").want("sessions")
+		d.keys("enter", "w").want("findings")
+		for range d.m.top().(*sheet).page.len() {
+			d.keys("j")
+		}
+		d.keys("enter").want("#")
+		if _, ok := d.m.top().(*stream); !ok {
+			t.Fatalf("enter leads to %T", d.m.top())
+		}
+		d.keys("w")
+		if n := len(d.m.stack); n != 3 {
+			t.Errorf("a sheet that lies below is opened again: %d screens", n)
+		}
+		d.keys("R", "R", "?").want("help")
+		d.keys("esc", "esc")
+		if _, ok := d.m.top().(*stream); !ok {
+			t.Errorf("esc leads to %T", d.m.top())
+		}
+	}
+}
