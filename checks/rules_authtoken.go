@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 	"time"

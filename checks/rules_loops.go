@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -130,7 +131,7 @@ func sameToken(c *ctx) {
 // seeGets counts GETs in a row that brought nothing.
 func (c *ctx) seeGets() {
 	switch x := c.x; {
-	case x.guessed || x.verb != "GET":
+	case x.guessed || x.verb != http.MethodGet:
 	case c.rec.Status >= 400 || c.facts().End == "server" && x.events == 0:
 		if c.e.loops.gets == nil || len(c.e.loops.gets) >= maxClients {
 			c.e.loops.gets = map[int]int{}
@@ -151,7 +152,7 @@ func getLoop(c *ctx) {
 // seeRedirect remembers where a request was sent, by the path.
 func (c *ctx) seeRedirect() {
 	u, err := url.Parse(c.facts().Location)
-	if s := c.rec.Status; s < 301 || s > 308 || s == 304 || c.x.guessed || err != nil || u.Path == "" || u.Path == c.x.path && c.x.verb == "GET" {
+	if s := c.rec.Status; s < 301 || s > 308 || s == 304 || c.x.guessed || err != nil || u.Path == "" || u.Path == c.x.path && c.x.verb == http.MethodGet {
 		return
 	}
 	if c.e.loops.moved == nil || len(c.e.loops.moved) >= maxClients {
@@ -168,7 +169,7 @@ func redirectDropped(c *ctx) {
 		return
 	}
 	switch {
-	case was.verb == "POST" && f.Method == http.MethodGet:
+	case was.verb == http.MethodPost && f.Method == http.MethodGet:
 		c.once("POST was redirected to %s and came as GET: the message is lost", quote(f.Path))
 	case was.auth && c.rec.Auth == nil:
 		c.once("%s was redirected to %s and came without Authorization", was.verb, quote(f.Path))

@@ -1,6 +1,7 @@
 package httpproxy
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"strings"
@@ -69,7 +70,7 @@ func (c *pair) sniff() string {
 		}
 		err := c.in.fill()
 		var e net.Error
-		if errors.As(err, &e) {
+		if errors.As(err, &e) && e.Timeout() {
 			return "opaque"
 		} else if err != nil {
 			return ""

@@ -84,6 +84,12 @@ const (
 	maxDemands = 16
 )
 
+// The methods of HTTP that are told apart here, where nothing needs net/http.
+const (
+	httpPost = "POST"
+	httpGet  = "GET"
+)
+
 // authState is what the appender remembers to build ladders.
 type authState struct {
 	open  map[ladderKey]int // ladders without a success, by their index in the summary
@@ -158,7 +164,7 @@ func (q *ask) take(ev *Event, a *Appender) {
 	if h := rec.HTTP; h != nil {
 		q.agent, q.verb, q.path = h.UserAgent, h.Method, h.Path
 		// A POST without a message goes to no MCP endpoint, or cannot be told from one that does.
-		q.other = h.Doc != "" || q.method == 0 && (h.Method == http.MethodPost || h.Method == http.MethodGet && !strings.Contains(h.Accept, "text/event-stream"))
+		q.other = h.Doc != "" || q.method == 0 && (h.Method == httpPost || h.Method == httpGet && !strings.Contains(h.Accept, "text/event-stream"))
 	}
 }
 
