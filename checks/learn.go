@@ -83,8 +83,7 @@ func (c *ctx) learn() {
 		}
 	case wire.Other:
 	}
-	c.learnElicits()
-	c.learnRoots()
+	c.learnMore()
 	c.cl.said[dirIndex(c.c2s())] = true
 	c.e.batch = batchState{c.rec.Batch, c.rec.Direction, c.ev.Frame.TS, c.rec.Exchange}
 }
@@ -112,7 +111,7 @@ func (c *ctx) learnRequest() {
 			cl.listens = map[wire.ID]*listen{}
 		}
 		if len(cl.listens) < maxListens {
-			cl.listens[r.id] = &listen{}
+			cl.listens[r.id] = c.newListen()
 		}
 	}
 	if r.client && c.x != nil {
@@ -164,6 +163,7 @@ func (c *ctx) learnCancel() {
 		return
 	}
 	c.req.cancelled = true
+	c.req.cancelSeq, c.req.cancelTS = c.rec.Seq, c.ev.Frame.TS
 	e := c.e
 	if e.stale = append(e.stale, c.ev.OpIndex); len(e.stale) > maxCancelled {
 		delete(e.open, e.stale[0])
@@ -176,6 +176,7 @@ func (c *ctx) learnProgress() {
 	if p == nil || c.resumed() {
 		return
 	}
+	p.learnPace(c)
 	if n, ok := c.params.get("progress").num(); ok {
 		p.last, p.any, p.stream = n, true, c.x
 	}
@@ -211,9 +212,13 @@ func (c *ctx) learnAnswer() {
 			p.task = c.result.get("task").ok() || c.result.get("resultType").is(mcp.ResultTask)
 		}
 	}
+	if c.result.get("task").isObject() || c.result.get("resultType").is(mcp.ResultTask) {
+		cl.task(r)
+	}
 	if !r.client {
 		return
 	}
+	cl.answered = max(cl.answered, r.seq)
 	c.learnRole()
 	if c.result.ok() && strings.HasSuffix(c.method, "/list") {
 		c.learnCursor()
@@ -409,36 +414,5 @@ func (c *ctx) learnStream() {
 	if f.End != "" {
 		x.endedTS = c.ev.Frame.TS
 		c.cl.resume.ended = c.ev.Frame.TS
-	}
-}
-
-// bury notes that a session has ended.
-func (w *web) bury(session string, ts int64) {
-	if w.dead == nil {
-		w.dead = map[string]int64{}
-	}
-	if _, ok := w.dead[session]; !ok && len(w.dead) < maxClients {
-		w.dead[session] = ts
-	}
-}
-
-// event notes on which exchange an event was sent first. The oldest are not
-// forgotten one by one: when the set is full it begins anew.
-func (w *web) event(key uint64, x *exchange) {
-	if w.events == nil || len(w.events) >= maxEventIDs {
-		w.events = map[uint64]uint64{}
-	}
-	if _, ok := w.events[key]; !ok && !x.resumed {
-		w.events[key] = x.num
-	}
-}
-
-// message does the same for a message with an id.
-func (w *web) message(key uint64, x *exchange) {
-	if w.sent == nil || len(w.sent) >= maxEventIDs {
-		w.sent = map[uint64]uint64{}
-	}
-	if _, ok := w.sent[key]; !ok {
-		w.sent[key] = x.num
 	}
 }

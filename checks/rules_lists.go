@@ -23,14 +23,14 @@ var listRules = []Rule{
 		Title: "A task lacks what its status promises",
 		Help:  "A completed task has its result, a failed one its error, one that waits its questions.",
 		Fix:   "Send the member that goes with the status.",
-		Spec:  "https://modelcontextprotocol.io/extensions/tasks/overview",
+		Spec:  tasksPage,
 	},
 	{
 		ID: "task-iserror-failed", Signal: Warn, Level: Must, Revisions: R5, on: onResult | onNotification, methods: []string{mcp.TasksGet, mcp.TasksNote}, check: taskFailed,
 		Title: "A failure of the tool was reported as a failed task",
 		Help:  "failed stands for JSON-RPC errors; a tool that failed has completed, with isError true in its result. In 2025-11-25 it was the other way.",
 		Fix:   "Report completed, with the result.",
-		Spec:  "https://modelcontextprotocol.io/extensions/tasks/overview",
+		Spec:  tasksPage,
 	},
 	{
 		ID: "dep-roots", Signal: Deprecated, Level: Note, Revisions: R5, on: onCaps | onInput, check: depRoots,
@@ -75,6 +75,8 @@ var listRules = []Rule{
 		Spec:  "2025-11-25/changelog",
 	},
 }
+
+const tasksPage = "https://modelcontextprotocol.io/extensions/tasks/overview"
 
 // walk is a list that is being read page by page.
 type walk struct {

@@ -39,6 +39,11 @@ type client struct {
 	listens map[wire.ID]*listen
 
 	roots      rootsState
+	lists      listState
+	logs       wantedLogs
+	subs       []string          // resources that were subscribed to
+	tasked     map[tokenKey]bool // requests that were answered with a task
+	answered   uint64            // the newest request of the client that was answered
 	walks      map[string]*walk
 	cut        bool // a request was recorded cut: what it offered is not known
 	resume     resumable
@@ -67,9 +72,6 @@ type handshake struct {
 	calls      int  // messages of the client
 }
 
-// listen is a subscription (2026-07-28, basic/patterns/subscriptions).
-type listen struct{ acked, ended bool }
-
 // request is what is remembered of a request until it is answered.
 type request struct {
 	op      store.OpIndex
@@ -93,22 +95,26 @@ type request struct {
 	cancelled bool
 	cut       bool // the copy was cut: what it holds is not known
 
-	version  string  // stated in _meta
-	caps     *capset // stated in _meta; nil when there were none
-	fault    string  // the rule on routing headers that it broke
-	unmeta   bool    // required metadata is missing
-	token    wire.ID // progress token
-	cursor   string  // JSON text of the cursor it goes on with, "" for none
-	task     bool    // asks for a task (2025-11-25)
-	def      *toolDef
-	hash     uint64 // of the arguments
-	body     uint64 // of method and params, over HTTP
-	badArgs  string // how its arguments do not fit the schema
-	lacks    string // a required argument of a prompt that is missing
-	q        *question
-	logLevel string
-	reader   uint64 // who asked, for the list of tools
-	auth     string // hash of the credential
+	version string  // stated in _meta
+	caps    *capset // stated in _meta; nil when there were none
+	fault   string  // the rule on routing headers that it broke
+	unmeta  bool    // required metadata is missing
+	token   wire.ID // progress token
+	cursor  string  // JSON text of the cursor it goes on with, "" for none
+	task    bool    // asks for a task (2025-11-25)
+	def     *toolDef
+	hash    uint64 // of the arguments
+	body    uint64 // of method and params, over HTTP
+	badArgs string // how its arguments do not fit the schema
+	lacks   string // a required argument of a prompt that is missing
+	q       *question
+	level   int // of logging/setLevel, counted from 1
+
+	cancelSeq uint64
+	cancelTS  int64
+	logLevel  string
+	reader    uint64 // who asked, for the list of tools
+	auth      string // hash of the credential
 }
 
 // exchange is what is remembered of one HTTP exchange.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/wire"
+	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
 // tokens are the progress tokens that were offered in one client session
@@ -31,6 +32,11 @@ type progress struct {
 	answered     bool
 	answerOn     *exchange
 	task         bool // the request became a task: its token stays valid
+	op           store.OpIndex
+	total        float64
+	hasTotal     bool
+	second       int64 // when the second began that inSecond counts
+	inSecond     int
 }
 
 func (t *tokens) get(client bool, token wire.ID) *progress { return t.known[tokenKey{client, token}] }
@@ -48,7 +54,7 @@ func (t *tokens) offer(client bool, token wire.ID, r *request) {
 			t.order, t.full = t.order[1:], true
 		}
 	}
-	t.known[k] = &progress{method: r.method, tool: r.tool, id: r.id, exchange: r.x}
+	t.known[k] = &progress{method: r.method, tool: r.tool, id: r.id, exchange: r.x, op: r.op}
 }
 
 // other is the token in the other type: 7 for "7".
