@@ -20,6 +20,7 @@ type checkOptions struct {
 	Ignore   *words
 	Where    string
 	Client   string
+	Baseline string
 	Gate     checks.Gate
 	All      bool
 	Sessions []string
@@ -54,6 +55,7 @@ deprecated, incomplete, schema, auth, info; all and none are words too.`,
 	f.StringVar(&o.FailOn, "fail-on", "error,invalid,warn", "`SIGNALS` that fail the check, with commas between them")
 	f.Var(o.Ignore, "ignore", "rules that do not count; may be repeated")
 	f.StringVar(&o.Where, "where", "", "count only findings on frames that match this `FILTER`; rules see everything")
+	f.StringVar(&o.Baseline, "baseline", "", "compare definitions with the baselines in `DIR` instead of the state folder")
 	f.StringVar(&o.Client, "client", "", "add what this `CLIENT` handles badly to schema: "+orList(checks.Clients()))
 	f.BoolVar(&o.All, "all", false, "judge every saved session")
 	f.Var(o.expect, "expect-tool", "fail unless this tool was called; may be repeated")
@@ -155,7 +157,7 @@ func (o *checkOptions) sources(app *App) ([]source, error) {
 
 // checkLog judges the sessions of one log.
 func (a *App) checkLog(ctx context.Context, s source, o *checkOptions, report *checks.Report) error {
-	options := checks.Options{Ignore: o.Ignore.list, Client: o.Client, WriterGone: writerGone(s)}
+	options := checks.Options{Ignore: o.Ignore.list, Client: o.Client, Definitions: true, WriterGone: writerGone(s)}
 	stdin := s.Stdin
 	if o.where != nil { // bodies are read again
 		var remove func()
@@ -179,6 +181,9 @@ func (a *App) checkLog(ctx context.Context, s source, o *checkOptions, report *c
 		if !ok {
 			return errors.New("a session has no engine")
 		}
+		if err := a.verifyDefinitions(one, engine, o); err != nil {
+			return err
+		}
 		engine.Finish(one.Session)
 		r := report.Add(one.Session, engine, o.match(one.Session, bodies))
 		if stdin {
@@ -186,6 +191,19 @@ func (a *App) checkLog(ctx context.Context, s source, o *checkOptions, report *c
 		}
 	}
 	return nil
+}
+
+// verifyDefinitions compares the definitions of a session with its baseline. Where no
+// state folder is, there is none.
+func (a *App) verifyDefinitions(one *loadedSession, engine *checks.Engine, o *checkOptions) error {
+	dir, err := a.baselinesAt(o.Baseline)
+	if err != nil {
+		if o.drifts() {
+			return err
+		}
+		return nil
+	}
+	return dir.compare(one, engine, o.drifts())
 }
 
 // match tells on which frames findings count; nil for all.
