@@ -58,6 +58,7 @@ var visits = []struct {
 	{"command", []string{"esc", ":", "t"}},
 	{"help", []string{"esc", "?"}},
 	{"findings", []string{"esc", "esc", "w"}},
+	{"tools", []string{"s"}},
 }
 
 // Every screen over every case at all widths for three heights, at all heights

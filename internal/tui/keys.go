@@ -80,11 +80,13 @@ var bindings = [...]binding{
 	{actEnter, "enter", "enter", "open", "open the session", inSessions},
 	{actEnter, "enter", "enter", "inspect", "show the frame", inStream},
 	{actEnter, "enter", "enter", "fold", "fold or unfold what is below this line", inInspector},
-	{actEnter, "enter", "enter", "frame", "show the frame that the row is about", inSheets},
+	{actEnter, "enter", "enter", "frame", "show the frame that the row is about", inSheets &^ inTools},
+	{actEnter, "enter", "enter", "calls", "the calls of the tool; of one that was never called its definition", inTools},
 	{actBack, "esc", "esc", "back", "back; in a list: drop the filter first", everywhere},
 	{actPair, "x", "x", "pair", "jump between request and answer", inStream | inInspector},
 	{actFilter, "/", "/", "filter", "filter the list", inLists},
 	{actFilter, "/", "/", "search", "search in this frame", inInspector},
+	{actTools, "s", "s", "tools", "tools: calls, times, cost, and what is wrong with their schemas", leads &^ inTools},
 	{actFindings, "w", "w", "findings", "findings of the session, by rule", leads &^ inFindings},
 	{actFollow, "f", "f", "follow", "stay at the newest frame, or stop doing so", inStream},
 	{actPause, "p", "p", "pause", "hold the list still while frames arrive", inStream},
@@ -138,7 +140,6 @@ func actionOf(key string, at place) action {
 // elsewhere are keys of views that this version answers with the command that
 // prints the same.
 var elsewhere = map[string]struct{ what, command Text }{
-	"s": {"tools and their figures", "stats"},
 	"r": {"sending the calls again", "replay"},
 	"d": {"comparing two sessions", "diff"},
 }

@@ -21,6 +21,7 @@ type sheet struct {
 	list list
 	key  string // of the selected row; the rows before it may come and go
 
+	above int    // lines above the table, as it was drawn last
 	busy  bool   // the page is at work
 	seen  uint64 // version of the session that the rows are of
 	made  bool   // there are rows of some version
@@ -208,6 +209,13 @@ func (s *sheet) enter() tea.Cmd {
 	if s.s == nil || s.list.cur >= s.page.len() {
 		return nil
 	}
+	if g, ok := s.page.(interface{ goes(i int) string }); ok {
+		if filter := g.goes(s.list.cur); filter != "" {
+			if cmd := s.m.openFiltered(s.id, filter, s.m.d.safe(s.page.key(s.list.cur))); cmd != nil {
+				return cmd
+			}
+		}
+	}
 	frame, ok := s.page.frame(s.list.cur)
 	if !ok || frame >= s.s.Len() {
 		s.m.say(inkNote, "no frame stands for this row")
@@ -233,7 +241,7 @@ func (s *sheet) mouse(x, y int, e mouse) tea.Cmd {
 	case mouseWheelDown:
 		s.list.scroll(3)
 	case mouseClick:
-		y -= len(s.page.lead(s.m.width))
+		y -= s.above
 		if y == 0 {
 			if c := s.page.column(x - 2); c != 0 {
 				return s.sort(c)

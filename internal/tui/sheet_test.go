@@ -68,6 +68,7 @@ var sheetScenes = []struct {
 	keys []string
 }{
 	{"findings", []string{"w", "j"}},
+	{"tools", []string{"s", "jj"}},
 }
 
 func TestSheetScreens(t *testing.T) {
@@ -110,4 +111,17 @@ func TestSheetLeadsToFrames(t *testing.T) {
 			t.Errorf("esc leads to %T", d.m.top())
 		}
 	}
+}
+
+// enter on a tool shows its calls, and what nobody called is still there.
+func TestTools(t *testing.T) {
+	f := newFixture()
+	airline(f)
+	d := sitDown(t, f, 100, 30, Options{Open: f.list[0].ID})
+	d.keys("s").want("definitions", "574 B of 4 tools", "heaviest result", "348 B by book_flight", "2 never called", "no root +")
+	d.keys("C").wantSelected("search_flights").keys("g").wantSelected("search_flights")
+	d.keys("C").want("sorted by CALLS").keys("g").wantSelected("never")
+	d.keys("G", "enter").want("tool:=\"search_flights\"", "14 of 28 frames", "tools › search_flights")
+	d.keys("esc", "esc").want("› tools").wantSelected("search_flights")
+	d.keys("g", "enter").want("request").keys("esc", "esc").want("› tools")
 }

@@ -20,6 +20,7 @@ func (s *sheet) draw(w, h int) []line {
 			out = append(out, d.w.fit(l, w, d.g.dots))
 		}
 	}
+	s.above = len(out)
 	title := of(span{"  ", inkText})
 	title.spans = append(title.spans, s.page.head(w-3).spans...)
 	out = append(out, d.w.fit(title, w, d.g.dots))

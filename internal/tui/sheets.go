@@ -9,6 +9,8 @@ func (m *Model) newPage(act action) page {
 	switch act {
 	case actFindings:
 		return &findingsPage{table: table[*findingGroup]{m: m}}
+	case actTools:
+		return &toolsPage{table: table[*toolRow]{m: m}}
 	}
 	return nil
 }
@@ -55,4 +57,16 @@ func (m *Model) openAt(id string, frame uint32) tea.Cmd {
 	cmd := m.push(s)
 	s.list.follow = false
 	return tea.Batch(cmd, s.jump(frame))
+}
+
+// openFiltered shows the frames of a session that a filter lets through.
+func (m *Model) openFiltered(id, filter string, as Text) tea.Cmd {
+	s := newStream(m, id)
+	if s.s == nil || s.view.filter(filter) != nil {
+		return nil
+	}
+	s.moved, s.as, s.list.follow = true, as, false
+	cmd := m.push(s)
+	m.sayDone("", s.command())
+	return cmd
 }

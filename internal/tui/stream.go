@@ -26,6 +26,7 @@ type stream struct {
 	moved   bool // a key or a click was given
 	inspect bool // the inspector has the keys
 	led     bool // it was opened for one frame
+	as      Text // its part of the path, when that is not the label
 	insp    inspector
 	details details
 	marked  map[uint32]bool
@@ -93,6 +94,9 @@ func (s *stream) close() { s.view.close() }
 func (s *stream) crumb() Text {
 	if s.led && s.hasSel && s.s != nil {
 		return "#" + s.seq(s.sel)
+	}
+	if s.as != "" {
+		return s.as
 	}
 	name := s.m.d.safe(s.id)
 	if s.s != nil && s.s.Summary().Label != "" {
