@@ -46,6 +46,7 @@ type Engine struct {
 	reg       registry
 	asks      asks
 	elicits   elicits
+	odd       oddities
 	listed    listed
 	web       web
 	frag      fragments

@@ -116,6 +116,9 @@ func (c *ctx) learnMore() {
 	case mcp.CancelledNote, mcp.Subscribe:
 		c.learnListens()
 	}
+	if strings.HasSuffix(c.method, "/list") && c.ev.Msg.Kind != wire.Notification {
+		c.learnCursors()
+	}
 	if c.fail.ok() {
 		c.learnElicits()
 	}

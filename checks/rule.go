@@ -91,7 +91,7 @@ func all() []section {
 		{"Authorization", slices.Concat(authRules, authTokenRules, authDocRules)},
 		{"Loops", loopRules},
 		{"Error codes", errorRules},
-		{"Tool definitions and their schemas", slices.Concat(toolRules, toolDefRules, iconRules)},
+		{"Tool definitions and their schemas", slices.Concat(toolRules, toolDefRules, dialectRules, iconRules)},
 		{"Tool calls and results", callRules},
 		{"Content blocks", blockRules},
 		{"Prompts, resources and completion", featureRules},
@@ -101,6 +101,7 @@ func all() []section {
 		{"Elicitation", slices.Concat(elicitRules, elicitURLRules)},
 		{"Sampling and roots", samplingRules},
 		{"Lists, tasks and what is deprecated", listRules},
+		{"Pages, caching and extensions", cacheRules},
 		{"What clients handle badly", lintRules},
 		{"Drift, and what else to look at before a tool is trusted", driftRules},
 	}

@@ -40,6 +40,7 @@ type client struct {
 
 	roots      rootsState
 	lists      listState
+	pages      pages
 	logs       wantedLogs
 	subs       []string          // resources that were subscribed to
 	tasked     map[tokenKey]bool // requests that were answered with a task
