@@ -59,6 +59,8 @@ var visits = []struct {
 	{"help", []string{"esc", "?"}},
 	{"findings", []string{"esc", "esc", "w"}},
 	{"tools", []string{"s"}},
+	{"calls", []string{"i"}},
+	{"interactions", []string{"i"}},
 }
 
 // Every screen over every case at all widths for three heights, at all heights

@@ -88,6 +88,7 @@ var bindings = [...]binding{
 	{actFilter, "/", "/", "search", "search in this frame", inInspector},
 	{actTools, "s", "s", "tools", "tools: calls, times, cost, and what is wrong with their schemas", leads &^ inTools},
 	{actFindings, "w", "w", "findings", "findings of the session, by rule", leads &^ inFindings},
+	{actCalls, "i", "i", "calls", "calls and how their time passed; again: only those that asked the user", leads},
 	{actFollow, "f", "f", "follow", "stay at the newest frame, or stop doing so", inStream},
 	{actPause, "p", "p", "pause", "hold the list still while frames arrive", inStream},
 	{actNext, "n", "n", "", "next failed, open or odd frame", inStream},

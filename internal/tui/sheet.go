@@ -21,6 +21,7 @@ type sheet struct {
 	list list
 	key  string // of the selected row; the rows before it may come and go
 
+	moved bool   // somebody selected a row
 	above int    // lines above the table, as it was drawn last
 	busy  bool   // the page is at work
 	seen  uint64 // version of the session that the rows are of
@@ -150,6 +151,9 @@ func (s *sheet) refresh() tea.Cmd {
 // settle finds the selected row again.
 func (s *sheet) settle() {
 	n := s.page.len()
+	if p, ok := s.page.(interface{ tail() bool }); ok && !s.moved && p.tail() {
+		s.list.cur = n - 1
+	}
 	if s.key != "" && (s.list.cur >= n || s.page.key(s.list.cur) != s.key) {
 		for i := range min(n, maxKeyed) {
 			if s.page.key(i) == s.key {
@@ -173,6 +177,7 @@ func (s *sheet) keep() {
 }
 
 func (s *sheet) do(act action) tea.Cmd {
+	s.moved = true
 	switch act {
 	case actDown:
 		s.list.move(1)
@@ -235,6 +240,7 @@ func (s *sheet) sort(letter byte) tea.Cmd {
 }
 
 func (s *sheet) mouse(x, y int, e mouse) tea.Cmd {
+	s.moved = true
 	switch e {
 	case mouseWheelUp:
 		s.list.scroll(-3)

@@ -69,6 +69,9 @@ var sheetScenes = []struct {
 }{
 	{"findings", []string{"w", "j"}},
 	{"tools", []string{"s", "jj"}},
+	{"calls", []string{"i"}},
+	{"calls-sorted", []string{"i", "L"}},
+	{"interactions", []string{"i", "i", "g"}},
 }
 
 func TestSheetScreens(t *testing.T) {
@@ -124,4 +127,45 @@ func TestTools(t *testing.T) {
 	d.keys("G", "enter").want("tool:=\"search_flights\"", "14 of 28 frames", "tools › search_flights")
 	d.keys("esc", "esc").want("› tools").wantSelected("search_flights")
 	d.keys("g", "enter").want("request").keys("esc", "esc").want("› tools")
+}
+
+// Bars and the axis over them.
+func TestBars(t *testing.T) {
+	s := time.Second
+	hop := func(wait, server time.Duration) store.Hop { return store.Hop{Wait: wait, Server: server} }
+	d := &dress{g: &unicodeGlyphs}
+	for _, tt := range []struct {
+		name   string
+		at     time.Duration
+		client bool
+		open   bool
+		live   bool
+		hops   []store.Hop
+		want   string
+	}{
+		{"short", 0, true, false, true, []store.Hop{hop(0, s/10)}, "▏         "},
+		{"long", 2 * s, true, false, true, []store.Hop{hop(0, 3*s)}, "  ███     "},
+		{"asks", s, true, false, true, []store.Hop{hop(0, s), hop(4*s, s)}, " █░░░░█   "},
+		{"open", 6 * s, true, true, true, []store.Hop{hop(0, 4*s)}, "      ███◔"},
+		{"dead", 6 * s, true, true, false, []store.Hop{hop(0, 4*s)}, "      ███⊘"},
+		{"just asked", 10 * s, true, true, true, []store.Hop{hop(0, 0)}, "         ◔"},
+		{"of the server", 3 * s, false, false, true, []store.Hop{hop(0, 2*s)}, "   ░░     "},
+	} {
+		r := callRow{op: &store.Operation{}, root: &store.Operation{Client: tt.client, Start: int64(tt.at)}, live: tt.live, axis: &axis{span: 10 * s}}
+		r.chain = store.Chain{Hops: tt.hops, Open: tt.open}
+		if got := (&theme{}).render(nil, of(r.bar(d, 10)...)); string(got) != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		span time.Duration
+		want Text
+	}{
+		{10 * s, "0s          5s"}, {90 * s, "0s              1m"}, {7 * time.Millisecond, "0s               5ms"}, {3 * time.Hour, "0s              2h"},
+	} {
+		a := axis{span: tt.span}
+		if got := a.ticks(24); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.span, got, tt.want)
+		}
+	}
 }

@@ -2,12 +2,21 @@ package tui
 
 import (
 	"strings"
+	"time"
 
 	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
 // noteHeight is the height from which a sheet tells more of the selected row.
 const noteHeight = 14
+
+// windowed is a page that makes its rows when they are drawn.
+type windowed interface {
+	window(from, to int, now time.Time, alive bool)
+}
+
+// noteRoom is the height of the pane below.
+func noteRoom(h int) int { return min(max(h/3, 4), 10) }
 
 func (s *sheet) draw(w, h int) []line {
 	d := &s.m.d
@@ -21,16 +30,24 @@ func (s *sheet) draw(w, h int) []line {
 		}
 	}
 	s.above = len(out)
+	n := s.page.len()
+	var notes []line
+	room := 0
+	if h >= noteHeight && n > 0 {
+		room = noteRoom(h)
+	}
+	s.list.resize(n, h-len(out)-1-room)
+	to := min(n, s.list.top+s.list.height)
+	if p, ok := s.page.(windowed); ok {
+		p.window(min(s.list.top, to), to, s.m.now(), s.live)
+	}
+	if room > 0 {
+		notes = s.notes(min(s.list.cur, n-1), w, room)
+	}
 	title := of(span{"  ", inkText})
 	title.spans = append(title.spans, s.page.head(w-3).spans...)
 	out = append(out, d.w.fit(title, w, d.g.dots))
-	n := s.page.len()
-	var notes []line
-	if h >= noteHeight && n > 0 {
-		notes = s.notes(min(s.list.cur, n-1), w, h)
-	}
-	s.list.resize(n, h-len(out)-len(notes))
-	for i := s.list.top; i < n && i < s.list.top+s.list.height; i++ {
+	for i := s.list.top; i < to; i++ {
 		out = append(out, d.pick(s.page.row(i), i == s.list.cur, true, false, w))
 	}
 	if n == 0 && len(out) < h {
@@ -42,9 +59,8 @@ func (s *sheet) draw(w, h int) []line {
 
 // notes is the pane below: what is known of the selected row. Its height does
 // not change from row to row, so that the table stands still.
-func (s *sheet) notes(i, w, h int) []line {
+func (s *sheet) notes(i, w, room int) []line {
 	d := &s.m.d
-	room := min(max(h/3, 4), 10)
 	out := []line{d.w.fit(d.rule(d.safe(s.page.key(i)), line{}, w, false), w, d.g.dots)}
 	for _, l := range s.page.note(i, w-4) {
 		if len(out) == room {

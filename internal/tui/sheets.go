@@ -11,6 +11,8 @@ func (m *Model) newPage(act action) page {
 		return &findingsPage{table: table[*findingGroup]{m: m}}
 	case actTools:
 		return &toolsPage{table: table[*toolRow]{m: m}}
+	case actCalls:
+		return &callsPage{table: table[*callRow]{m: m}}
 	}
 	return nil
 }
@@ -24,10 +26,15 @@ func (m *Model) openSheet(act action) tea.Cmd {
 		return nil
 	}
 	id, p := c.session(), m.newPage(act)
+	from := m.top()
 	for i, x := range m.stack {
 		if old, ok := x.(*sheet); ok && old.id == id && old.place() == p.at() {
 			for len(m.stack) > i+1 {
 				m.drop()
+			}
+			if c, ok := old.page.(*callsPage); ok && screen(old) == from {
+				c.asking = !c.asking
+				old.key, old.stale, old.moved = "", true, false
 			}
 			return old.refresh()
 		}
