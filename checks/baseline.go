@@ -161,7 +161,7 @@ func plainMarks(v []byte) string {
 
 // fingerprint tells servers apart: by command line, or by the origin of a URL.
 func fingerprint(m *capture.MetaInfo) string {
-	what := ""
+	var what string
 	switch {
 	case m.Target != "":
 		what = m.Target

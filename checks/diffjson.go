@@ -42,7 +42,7 @@ func diffObjects(path string, a, b []byte, depth int, out []Change) []Change {
 	x, y := wire.MembersOf(a), wire.MembersOf(b)
 	inX, inY := x.Next(), y.Next()
 	for (inX || inY) && len(out) < maxChanges {
-		order := 0
+		var order int
 		switch {
 		case !inY:
 			order = -1

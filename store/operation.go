@@ -93,11 +93,3 @@ func (o *Operation) Direction() capture.Direction {
 	}
 	return capture.S2C
 }
-
-// answerDirection is the way an answer to a request of direction d goes.
-func opposite(d capture.Direction) capture.Direction {
-	if d == capture.C2S {
-		return capture.S2C
-	}
-	return capture.C2S
-}

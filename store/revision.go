@@ -113,12 +113,12 @@ func (a *Appender) revisionByTie(ev *Event, cl *client, x *exchange, meta []byte
 // inferRevision gives a lower bound where the capture holds no handshake.
 func inferRevision(ev *Event) revision {
 	infer := func(r mcp.Revision) revision { return packRevision(r, RevInferred) }
-	switch m := string(ev.Msg.Method); {
-	case m == mcp.Discover, m == mcp.Listen, m == mcp.Acknowledged, m == mcp.TasksUpdate, m == mcp.TasksNote:
+	switch string(ev.Msg.Method) {
+	case mcp.Discover, mcp.Listen, mcp.Acknowledged, mcp.TasksUpdate, mcp.TasksNote:
 		return infer(mcp.R5)
-	case m == mcp.TaskStatus, m == mcp.TasksResult, m == mcp.TasksList, m == mcp.ElicitComplete:
+	case mcp.TaskStatus, mcp.TasksResult, mcp.TasksList, mcp.ElicitComplete:
 		return infer(mcp.R4)
-	case m == mcp.Elicit:
+	case mcp.Elicit:
 		return infer(mcp.R3)
 	}
 	switch {

@@ -72,14 +72,13 @@ func (e *Entry) Wrap(self string) []byte {
 	out.Write(e.file[:e.command.from])
 	out.WriteString(quote(self))
 	rest := e.file[e.command.to:]
-	at := e.command.to
 	switch {
 	case e.args == span{}:
 		out.WriteString(e.added(original))
 	case e.args.from < e.command.from: // the arguments stand first
 		return e.wrapBehind(self, original)
 	default:
-		at = e.insertAt()
+		at := e.insertAt()
 		out.Write(e.file[e.command.to:at])
 		out.WriteString(e.inserted(original))
 		rest = e.file[at:]

@@ -195,9 +195,12 @@ func (s *story) fail(context.Context) error {
 
 func (s *story) mistype(context.Context) error {
 	_, err := s.call(typo, weatherArgs{City: "Oslo"}, nil)
+	if err == nil {
+		return fmt.Errorf("%s: it was answered; want a protocol error", typo)
+	}
 	var wire *jsonrpc.Error
 	if !errors.As(err, &wire) {
-		return fmt.Errorf("%s: got %v; want a protocol error", typo, err)
+		return fmt.Errorf("%s: want a protocol error, got: %w", typo, err)
 	}
 	s.say(typo, "protocol error %d: %s", wire.Code, wire.Message)
 	return nil

@@ -28,7 +28,6 @@ func (s *states) empty() bool    { return *s == states{} }
 type pathSet struct {
 	segs  []segment
 	start states
-	deep  bool // some segment is a descendant one
 }
 
 // segment is one step of a query.

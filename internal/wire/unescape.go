@@ -28,7 +28,7 @@ func AppendUnescaped(dst, text []byte) []byte {
 			r := hex4(text[2:])
 			text = text[n:]
 			if utf16.IsSurrogate(r) {
-				var low rune = utf8.RuneError
+				low := utf8.RuneError
 				if escapeLen(text) == 6 {
 					low = hex4(text[2:])
 				}

@@ -119,7 +119,7 @@ func TestEverythingIsSentAtExit(t *testing.T) {
 	for name, protocol := range map[string]Protocol{"protobuf": HTTPProtobuf, "json": HTTPJSON, "grpc": GRPC} {
 		t.Run(name, func(t *testing.T) {
 			r := newReceiver()
-			address := ""
+			var address string
 			if protocol == GRPC {
 				address = r.overGRPC(t)
 			} else {
