@@ -14,6 +14,7 @@ func (c *ctx) judgeParts() {
 	}
 	c.judgeCaps()
 	c.judgeQuestions()
+	c.judgeTasks()
 	if c.ev.Msg.Kind == wire.Result && c.s2c() {
 		c.judgeResult()
 	}

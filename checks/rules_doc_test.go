@@ -52,7 +52,20 @@ Made from the table in package checks by `+"`go test ./checks -update`"+`; edit 
 			fmt.Fprintln(&b)
 		}
 	}
+	fmt.Fprint(&b, "\n## What nobody can decide by watching\n\nRules of the specification that no finding is made of, and why.\n\n| rule | what it says | why it is not judged |\n|---|---|---|\n")
+	for _, u := range Undecided() {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", u.ID, u.Title, u.Why)
+	}
 	return b.String()
+}
+
+// What cannot be decided is no rule, and says why.
+func TestUndecided(t *testing.T) {
+	for _, u := range Undecided() {
+		if _, ok := Find(u.ID); ok || u.Title == "" || !strings.HasSuffix(u.Why, ".") {
+			t.Errorf("%s: it is a rule, or does not say why", u.ID)
+		}
+	}
 }
 
 func anchor(title string) string {

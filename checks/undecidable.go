@@ -1,0 +1,36 @@
+package checks
+
+// Undecidable is a rule of the specification that no finding is made of, and
+// why.
+type Undecidable struct {
+	ID, Title, Why string
+}
+
+// Undecided lists what a passive observer cannot decide. The caller does not
+// change it.
+func Undecided() []Undecidable { return undecidable }
+
+const browser = "This goes from the user's browser to the authorization server; it is in no log."
+
+var undecidable = []Undecidable{
+	{"auth-pkce-missing", "The authorization request has no code_challenge, or a plain one", browser},
+	{"auth-resource-param", "The authorization or token request has no resource", browser},
+	{"auth-redirect-uri", "The redirect URI is neither https nor on the own machine", browser},
+	{"auth-state-missing", "The authorization request has no state", browser},
+	{"auth-iss-mismatch", "The answer of the authorization server names another issuer", browser},
+	{"auth-iss-absent-advertised", "The answer of the authorization server does not name its issuer", browser},
+	{"auth-dcr-used", "The client registered itself dynamically", "Registration goes to the authorization server; it is in no log."},
+	{"auth-dcr-application-type", "The registration of the client has no application_type", "Registration goes to the authorization server; it is in no log."},
+	{"auth-cimd-shape", "The metadata document of the client is malformed", "The authorization server fetches it from the client; it is in no log."},
+	{"frame-after-eof", "The server writes after the client closed its input", "The log does not say when a pipe was closed, and draining answers is normal."},
+	{"sse-listen-no-keepalive", "A silent stream was dropped for want of comments", "Why a stream ended is not on the wire, and comments are not recorded."},
+	{"sse-keepalive-misread", "The client hangs up at a comment", "Comments are not recorded, and that one thing followed another is no reason."},
+	{"err-code-semantics", "A code means something else than what happened", "What the server saw may differ from what was recorded on the way; http-mismatch-rejected tells the case that is known."},
+	{"cache-public-varies", "A public result differs for two credentials", "The data may have changed in between; nothing on the wire says that it did not."},
+	{"cache-poll-exact", "The client polls in step with ttlMs", "A client that reads at need and one that polls look the same."},
+	{"elicit-url-for-mcp-auth", "An elicitation sends the user to the server's own authorization", "Whose sign-in a URL is for is not on the wire; a server may use the same authorization server for third parties."},
+	{"ext-unilateral", "An extension is used that the other side did not declare", "Methods of an extension that is not known cannot be told from private ones; cap-* has the known ones."},
+	{"task-unknown", "A task was asked for that nobody created", "Ids of tasks outlive processes and logs, so one that is new to the log is legal."},
+	{"progress-after-terminal-task", "Progress came for a task that had ended", "Which status the server had when it sent the progress is known only at the next poll."},
+	{"task-result-early-r4", "The result of a task came while it was working", "The status is known as of the last poll; it may have changed since."},
+}
