@@ -63,9 +63,12 @@ func (c *ctx) learnDefinitions() {
 	if !c.e.opts.Definitions || c.ev.Msg.Kind != wire.Result || c.req == nil || !c.req.client {
 		return
 	}
-	for _, k := range defKinds() {
-		if k.method == c.method {
-			c.learnPage(&k)
+	switch c.method {
+	case mcp.ToolsList, mcp.PromptsList, mcp.ResourcesList, mcp.TemplatesList:
+		for _, k := range defKinds() {
+			if k.method == c.method {
+				c.learnPage(&k)
+			}
 		}
 	}
 }

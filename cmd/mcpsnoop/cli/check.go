@@ -81,6 +81,9 @@ func (o *checkOptions) configure(app *App, flags *pflag.FlagSet) error {
 	if o.Client != "" && !slices.Contains(checks.Clients(), o.Client) {
 		return usagef("--client %s: want %s", o.Client, orList(checks.Clients()))
 	}
+	if app.ReadOnly && o.Baseline != "" {
+		return usagef("--baseline: folders of this machine are not read here; the hub's own baselines are used")
+	}
 	if o.where, err = compileWhere(app, o.Where); err != nil {
 		return err
 	}
