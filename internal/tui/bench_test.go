@@ -90,7 +90,7 @@ func TestKeysAreAnswered(t *testing.T) {
 		session string
 		keys    []string
 	}{
-		{tp.s.ID, []string{"j", "k", "G", "g", "ctrl+f", "n", "D", "esc", "y", "p", "p"}},
+		{tp.s.ID, []string{"j", "k", "G", "g", "ctrl+f", "n", "D", "esc", "y", "p", "p", "w", "s", "i", "g", "G", "i", "i", "L", "j", "esc"}},
 		{big.s.ID, []string{"enter", "j", "G", "g", "-", "+", "b", "b", "G"}},
 	} {
 		d := sitDown(t, f, 160, 50, Options{Open: tt.session})

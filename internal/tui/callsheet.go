@@ -123,7 +123,7 @@ func (p *callsPage) plan(j job) func(context.Context) (func(), bool) {
 			rows = sortedCalls(j, rows, by, down)
 			rest = min(5*time.Since(begin), 2*time.Second)
 		}
-		return func() { p.rows, p.scan, p.rest = rows, scan, rest }, more
+		return func() { p.rows, p.scan, p.rest, p.live, p.now = rows, scan, rest, j.live, j.now }, more
 	}
 }
 

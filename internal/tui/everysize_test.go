@@ -61,6 +61,8 @@ var visits = []struct {
 	{"tools", []string{"s"}},
 	{"calls", []string{"i"}},
 	{"interactions", []string{"i"}},
+	{"capabilities", []string{"c"}},
+	{"elicitations", []string{"l"}},
 }
 
 // Every screen over every case at all widths for three heights, at all heights

@@ -89,6 +89,8 @@ var bindings = [...]binding{
 	{actTools, "s", "s", "tools", "tools: calls, times, cost, and what is wrong with their schemas", leads &^ inTools},
 	{actFindings, "w", "w", "findings", "findings of the session, by rule", leads &^ inFindings},
 	{actCalls, "i", "i", "calls", "calls and how their time passed; again: only those that asked the user", leads},
+	{actCaps, "c", "c", "caps", "capabilities of both sides, extensions, and what is deprecated", leads &^ inCaps},
+	{actElicits, "l", "l", "", "elicitations: what the server asked the user, and what came of it", leads &^ inElicits},
 	{actFollow, "f", "f", "follow", "stay at the newest frame, or stop doing so", inStream},
 	{actPause, "p", "p", "pause", "hold the list still while frames arrive", inStream},
 	{actNext, "n", "n", "", "next failed, open or odd frame", inStream},

@@ -56,9 +56,10 @@ type page interface {
 
 // job is what a page is given to work with.
 type job struct {
-	s   *store.Session
-	src Source
-	now time.Time
+	s    *store.Session
+	src  Source
+	now  time.Time
+	live bool
 }
 
 func newSheet(m *Model, id string, p page) *sheet {
@@ -131,7 +132,7 @@ func (s *sheet) refresh() tea.Cmd {
 	}
 	s.busy, s.stale = true, false
 	session := s.s
-	gather := s.page.plan(job{s: session, src: s.m.src, now: s.m.now()})
+	gather := s.page.plan(job{s: session, src: s.m.src, now: s.m.now(), live: s.live})
 	return s.m.work(func(ctx context.Context) done {
 		publish, more := gather(ctx)
 		return func(m *Model) tea.Cmd {

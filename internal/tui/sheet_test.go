@@ -71,6 +71,8 @@ var sheetScenes = []struct {
 	{"tools", []string{"s", "jj"}},
 	{"calls", []string{"i"}},
 	{"calls-sorted", []string{"i", "L"}},
+	{"capabilities", []string{"c", "j"}},
+	{"elicitations", []string{"l", "j"}},
 	{"interactions", []string{"i", "i", "g"}},
 }
 

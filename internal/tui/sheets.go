@@ -2,6 +2,8 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
 // newPage makes the page that a key asks for.
@@ -13,6 +15,10 @@ func (m *Model) newPage(act action) page {
 		return &toolsPage{table: table[*toolRow]{m: m}}
 	case actCalls:
 		return &callsPage{table: table[*callRow]{m: m}}
+	case actCaps:
+		return &capsPage{table: table[*capRow]{m: m}}
+	case actElicits:
+		return &elicitsPage{table: table[*store.Elicitation]{m: m}}
 	}
 	return nil
 }
