@@ -2,6 +2,7 @@ package httpproxy
 
 import (
 	"bytes"
+	"net/http"
 	"strings"
 	"sync"
 
@@ -138,7 +139,7 @@ func (p *Proxy) newExchange(h *head, connID string, bodyLength int64, to route) 
 	}
 	x.kind, x.doc = to.book.kindOf(path, &x.req.facts)
 	x.req.facts.Doc = x.doc
-	if d.MCPSession == "" && x.kind == endpoint && x.req.facts.Method == "POST" { // a GET begins a session
+	if d.MCPSession == "" && x.kind == endpoint && x.req.facts.Method == http.MethodPost { // a GET begins a session
 		d.MCPSession = to.book.old.session(h.target)
 	}
 	if x.kind != other {
