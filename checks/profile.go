@@ -13,7 +13,8 @@ const (
 	refuses  effect = "refuses the request"
 	changes  effect = "changes the schema"
 	cuts     effect = "cuts the text"
-	failing  effect = "may fail on it"
+	failing  effect = "may fail on it" // seen with the provider's API, not with this client
+	failed   effect = "failed on it in some versions"
 	strictly effect = "refuses it in strict mode"
 )
 
