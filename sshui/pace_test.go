@@ -2,6 +2,7 @@ package sshui
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,12 +15,13 @@ func told(t *testing.T, cost int64) (n int) {
 		ctx, cancel := context.WithCancel(t.Context())
 		src, out := newSource(), &screenWriter{}
 		changes, end := newPaced(ctx, src, Limits{}.orDefault(), out).Subscribe()
-		go func() {
+		var changing sync.WaitGroup
+		changing.Go(func() {
 			for ctx.Err() == nil {
 				src.change()
 				time.Sleep(time.Millisecond)
 			}
-		}()
+		})
 		stop := time.After(10 * time.Second)
 		for running := true; running; {
 			select {
@@ -35,7 +37,7 @@ func told(t *testing.T, cost int64) (n int) {
 		if src.viewers() != 0 {
 			t.Error("the subscription did not end")
 		}
-		synctest.Wait()
+		changing.Wait()
 	})
 	return n
 }
