@@ -183,15 +183,21 @@ func (r *callRow) totalCell(d *dress) []span {
 
 func (p *callsPage) lead(int) []line { return nil }
 
+func (p *callsPage) command() Text { return "tail --where kind:request" }
+
 func (p *callsPage) status() (line, line) {
 	d := &p.m.d
 	left := of(span{plural(len(p.rows), "call", "calls"), inkText})
-	if p.asking {
-		left = of(span{plural(len(p.rows), "call", "calls") + " in which the client was asked", inkText})
-	}
-	if n := p.s.Summary().Calls.Pending; n > 0 {
+	n := p.s.Summary().Calls.Pending
+	switch {
+	case p.asking:
+		left.put(inkText, " in which the client was asked")
+	case n > 0 && p.live:
 		left.put(inkDim, " "+d.g.dot+" ")
-		left.put(openInk(p.live), d.g.open+" "+count(n)+" open")
+		left.put(inkPending, d.g.open+" "+count(n)+" open")
+	case n > 0:
+		left.put(inkDim, " "+d.g.dot+" ")
+		left.put(inkWarn, d.g.gone+" "+count(n)+" without an answer")
 	}
 	right := of(span{d.g.barFull, inkOut}, span{" server ", inkDim}, span{d.g.barFree, inkPending}, span{" user", inkDim})
 	return left, right

@@ -36,6 +36,8 @@ func (p *capsPage) ages() bool      { return false }
 func (p *capsPage) len() int        { return len(p.rows) }
 func (p *capsPage) lead(int) []line { return nil }
 
+func (p *capsPage) command() Text { return "export -T text" }
+
 func (p *capsPage) look(s *store.Session) {
 	*p = capsPage{table: p.table}
 	p.s = s
@@ -102,7 +104,8 @@ func capSays(v []byte) string {
 
 // listedOf is what was listed of a kind of thing that the server has.
 func listedOf(sum *store.Summary, r *capRow) string {
-	method, one, many := "", Text(""), Text("")
+	var method string
+	var one, many Text
 	switch {
 	case !r.server:
 		return ""

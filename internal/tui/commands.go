@@ -26,6 +26,11 @@ func commands() []command {
 		{"open", "SESSION", "the stream of a session", runOpen, sessionNames},
 		{"filter", "WORDS", "filter this list", runFilter, nil},
 		{"goto", "SEQ", "the frame with this number; :SEQ does too", runGoto, nil},
+		{"findings", "", "what the rules found in the session", runSheet(actFindings), nil},
+		{"tools", "", "its tools", runSheet(actTools), nil},
+		{"calls", "", "its calls over time", runSheet(actCalls), nil},
+		{"capabilities", "", "what both sides can do", runSheet(actCaps), nil},
+		{"elicitations", "", "what the server asked the user", runSheet(actElicits), nil},
 		{"export", "FORMAT", "copy the command that exports the session", runExport, exportFormats},
 		{"theme", "NAME", "auto, dark, light, contrast or none", runTheme, themes},
 		{"help", "", "all keys", func(m *Model, _ string) (tea.Cmd, *store.QueryError) { return m.act(actHelp), nil }, nil},
@@ -156,6 +161,10 @@ func runOpen(m *Model, arg string) (tea.Cmd, *store.QueryError) {
 	}
 	m.src.Want(found.ID)
 	return m.push(newStream(m, found.ID)), nil
+}
+
+func runSheet(act action) func(m *Model, _ string) (tea.Cmd, *store.QueryError) {
+	return func(m *Model, _ string) (tea.Cmd, *store.QueryError) { return m.openSheet(act), nil }
 }
 
 func runFilter(m *Model, arg string) (tea.Cmd, *store.QueryError) {

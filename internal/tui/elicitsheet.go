@@ -24,6 +24,8 @@ func (p *elicitsPage) ages() bool      { return p.open > 0 }
 func (p *elicitsPage) len() int        { return len(p.rows) }
 func (p *elicitsPage) lead(int) []line { return nil }
 
+func (p *elicitsPage) command() Text { return "tail --where method:elicitation" }
+
 func (p *elicitsPage) look(s *store.Session) {
 	*p = elicitsPage{table: p.table}
 	p.s = s
