@@ -42,6 +42,7 @@ type Appender struct {
 	dirty   map[OpIndex]*Operation // changed since the last Publish
 	cursors map[OpIndex]string     // of list requests that go on with a page
 	auth    authState
+	args    map[OpIndex]uint64 // hashes of the arguments of open calls that may be retried
 	seed    maphash.Seed
 	scratch []byte
 
@@ -62,7 +63,7 @@ func NewSession(id, path string, l Limits, observe Observer) (*Session, *Appende
 	s.marks.rules = newNames(l)
 	a := &Appender{
 		s: s, limits: l, clients: newClients(l), observe: observe, seed: maphash.MakeSeed(),
-		dirty: map[OpIndex]*Operation{}, cursors: map[OpIndex]string{}, dirtyElicits: map[uint32]*Elicitation{},
+		dirty: map[OpIndex]*Operation{}, cursors: map[OpIndex]string{}, args: map[OpIndex]uint64{}, dirtyElicits: map[uint32]*Elicitation{},
 		dirtyTools: map[uint32]*ToolStats{}, fresh: true,
 	}
 	a.Publish()

@@ -100,7 +100,7 @@ func (a *Appender) inputRequired(ev *Event, cl *client, op *Operation) {
 		return
 	}
 	op.WantsInput = true
-	w := asked{op: ev.OpIndex, method: op.method, name: op.name, args: op.args, keys: memberNames(wire.Get(ev.Msg.Result, "inputRequests"))}
+	w := asked{op: ev.OpIndex, method: op.method, name: op.name, args: a.args[ev.OpIndex], keys: memberNames(wire.Get(ev.Msg.Result, "inputRequests"))}
 	if state, ok := wire.Text(wire.Get(ev.Msg.Result, "requestState")); ok {
 		w.state, w.hasState = a.hash([]byte(state)), true
 	}
@@ -117,14 +117,15 @@ func (a *Appender) retry(ev *Event, cl *client, op *Operation) {
 	if !mcp.AsksForInput(a.name(op.method)) {
 		return
 	}
-	op.args = a.hashCanonical(wire.Get(ev.Msg.Params, "arguments"))
+	args := a.hashCanonical(wire.Get(ev.Msg.Params, "arguments"))
+	a.args[ev.OpIndex] = args
 	responses := wire.Get(ev.Msg.Params, "inputResponses")
 	state, hasState := wire.Text(wire.Get(ev.Msg.Params, "requestState"))
 	if responses == nil && !hasState {
 		return
 	}
 	keys := memberNames(responses)
-	k, link := a.match(cl, op, keys, a.hash([]byte(state)), hasState)
+	k, link := a.match(cl, op, args, keys, a.hash([]byte(state)), hasState)
 	if link == NoLink {
 		return
 	}
@@ -140,7 +141,7 @@ func (a *Appender) retry(ev *Event, cl *client, op *Operation) {
 	cl.asked = slices.Delete(cl.asked, k, k+1)
 }
 
-func (a *Appender) match(cl *client, op *Operation, keys []string, state uint64, hasState bool) (int, Link) {
+func (a *Appender) match(cl *client, op *Operation, args uint64, keys []string, state uint64, hasState bool) (int, Link) {
 	weak := -1
 	for pass := ByState; pass >= ByKeys; pass-- {
 		for k := len(cl.asked) - 1; k >= 0; k-- {
@@ -151,7 +152,7 @@ func (a *Appender) match(cl *client, op *Operation, keys []string, state uint64,
 			switch {
 			case pass == ByState && hasState && w.hasState && w.state == state:
 				return k, ByState
-			case pass == ByKeys && w.name == op.name && w.args == op.args && len(keys) > 0 && subset(keys, w.keys):
+			case pass == ByKeys && w.name == op.name && w.args == args && len(keys) > 0 && subset(keys, w.keys):
 				return k, ByKeys
 			case pass == ByKeys && w.name == op.name && weak < 0 && overlap(keys, w.keys):
 				weak = k

@@ -89,7 +89,7 @@ func ruleLeaf(v value) (*leaf, error) {
 	l.state = true
 	l.test = func(m *matcher) bool {
 		found := m.any(func(o *Operation) bool {
-			for _, r := range o.rules {
+			for _, r := range o.marked() {
 				if test(*m.s.marks.rules.list.read(r)) {
 					return true
 				}

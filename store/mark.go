@@ -76,13 +76,14 @@ func (a *Appender) Mark(index uint32, rule string, g Signal) {
 	if !ok {
 		return
 	}
-	if o := a.peek(i); o.signals.has(g) && slices.Contains(o.rules, m.rule) {
+	if o := a.peek(i); o.signals.has(g) && slices.Contains(o.marked(), m.rule) {
 		return
 	}
 	op := a.change(i)
 	op.signals |= 1 << g
-	if !slices.Contains(op.rules, m.rule) {
-		op.rules = append(op.rules[:len(op.rules):len(op.rules)], m.rule)
+	if !slices.Contains(op.marked(), m.rule) {
+		rules := append(slices.Clip(slices.Clone(op.marked())), m.rule)
+		op.rules = &rules
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 // String is the word for the state.
 func (s State) String() string { return [...]string{"pending", "ok", "error", "cancelled"}[s] }
 
-// Operation is a request and all that belongs to it. Readers get copies that
+// Operation is a request and all that belongs to it, in 128 bytes. Readers get copies that
 // never change; the appender publishes a new one when something happened.
 type Operation struct {
 	ID       wire.ID
@@ -42,16 +42,14 @@ type Operation struct {
 	prev     uint32 // index + 1 of the operation that this one retries
 	next     uint32 // index + 1 of the retry
 	task     uint32 // name of the task
+	last     uint32 // index + 1 of its newest frame
 	rev      revision
-	args     uint64 // hash of the arguments, of methods that may be retried
+	Progress uint32    // progress notifications so far
+	Polls    uint32    // tasks/get requests for its task
+	rules    *[]uint32 // names of the rules that marked it, nil for none; never written to once set
 
-	last    uint32   // index + 1 of its newest frame
-	rules   []uint32 // names of the rules that marked it; never written to once set
-	signals signals
-	Status  uint16 // highest HTTP status of its answers, 0 when none
-
-	Progress   uint32 // progress notifications so far
-	Polls      uint32 // tasks/get requests for its task
+	signals    signals
+	Status     uint16 // highest HTTP status of its answers, 0 when none
 	client     uint16
 	trip       uint16
 	link       Link
@@ -64,6 +62,14 @@ type Operation struct {
 	WantsInput bool // its answer asks for input (2026-07-28)
 	Client     bool // asked by the client; false for a server's request
 	Cut        bool // its answer was recorded cut
+}
+
+// marked lists the names of the rules that marked the operation.
+func (o *Operation) marked() []uint32 {
+	if o.rules == nil {
+		return nil
+	}
+	return *o.rules
 }
 
 // Answer is the index of the answering frame.

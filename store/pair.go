@@ -103,6 +103,7 @@ func (a *Appender) response(ev *Event, cl *client, x *exchange) {
 		a.sum.Calls.OK++
 	}
 	a.result(ev, cl, op)
+	delete(a.args, i)
 	a.handshake(ev, cl)
 }
 
@@ -224,6 +225,7 @@ func (a *Appender) giveUp(ev *Event, op *Operation, i OpIndex) {
 	a.sum.Calls.Pending--
 	a.sum.Calls.Cancelled++
 	a.close(cl, key, i)
+	delete(a.args, i)
 	if len(cl.cancelled) < a.limits.Cancelled {
 		cl.cancelled[key] = i
 	}

@@ -76,7 +76,7 @@ func (a *Appender) clientInfos() []ClientInfo {
 func filterable(old, new *Operation) bool {
 	return old.State != new.State || old.TaskState != new.TaskState || old.Finish != new.Finish ||
 		(old.late > 0) != (new.late > 0) || old.next != new.next || old.prev != new.prev || old.link != new.link ||
-		old.signals != new.signals || len(old.rules) != len(new.rules) || old.Status != new.Status ||
+		old.signals != new.signals || len(old.marked()) != len(new.marked()) || old.Status != new.Status ||
 		old.task != new.task || old.name != new.name || old.rev != new.rev
 }
 
@@ -119,6 +119,7 @@ func (a *Appender) refused(ev *Event, x *exchange) {
 		a.sum.Calls.Pending--
 		a.sum.Calls.Failed++
 		a.close(a.clients.list[op.client], opKey{op.Client, op.ID}, i)
+		delete(a.args, i)
 	}
 }
 
