@@ -89,7 +89,7 @@ func (d *desk) take(msg tea.Msg) {
 	}
 	begin := time.Now()
 	_, cmd := d.m.Update(msg)
-	if took := time.Since(begin); took > 50*time.Millisecond*slower {
+	if took := time.Since(begin); *timed && took > 50*time.Millisecond*slower {
 		d.slow = append(d.slow, took)
 	}
 	d.run(cmd)

@@ -12,6 +12,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
+var timed = flag.Bool("timed", false, "hold keys to the 50 ms in which they are to be answered")
+
 var whole = flag.Bool("whole", false, "draw every case at every size, which takes minutes")
 
 const cases = "../../testdata/cases"
