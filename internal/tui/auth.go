@@ -93,19 +93,10 @@ func (a *auth) refresh() tea.Cmd {
 }
 
 func (a *auth) do(act action) tea.Cmd {
+	if a.list.do(act) {
+		return nil
+	}
 	switch act {
-	case actDown:
-		a.list.move(1)
-	case actUp:
-		a.list.move(-1)
-	case actTop:
-		a.list.to(0)
-	case actEnd:
-		a.list.to(a.list.n - 1)
-	case actPageDown:
-		a.list.page(1)
-	case actPageUp:
-		a.list.page(-1)
 	case actEnter:
 		return a.follow()
 	case actBack:

@@ -43,6 +43,27 @@ func (l *list) to(i int) {
 // page moves by screens, keeping one row of the old one.
 func (l *list) page(d int) { l.move(d * max(1, l.height-1)) }
 
+// do moves as a key says, and reports whether the key was one that moves.
+func (l *list) do(act action) bool {
+	switch act {
+	case actDown:
+		l.move(1)
+	case actUp:
+		l.move(-1)
+	case actTop:
+		l.to(0)
+	case actEnd:
+		l.to(l.n - 1)
+	case actPageDown:
+		l.page(1)
+	case actPageUp:
+		l.page(-1)
+	default:
+		return false
+	}
+	return true
+}
+
 // scroll moves what is seen, and the selected row only when it would leave.
 func (l *list) scroll(d int) {
 	h := max(l.height, 1)

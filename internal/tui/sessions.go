@@ -193,19 +193,11 @@ func (s *sessions) sort(letter byte) tea.Cmd {
 
 func (s *sessions) do(act action) tea.Cmd {
 	s.moved = true
+	if s.list.do(act) {
+		s.remember()
+		return nil
+	}
 	switch act {
-	case actDown:
-		s.list.move(1)
-	case actUp:
-		s.list.move(-1)
-	case actTop:
-		s.list.to(0)
-	case actEnd:
-		s.list.to(s.list.n - 1)
-	case actPageDown:
-		s.list.page(1)
-	case actPageUp:
-		s.list.page(-1)
 	case actEnter:
 		return s.open()
 	case actBack:
