@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
 )
 
@@ -102,7 +104,11 @@ func (a *App) Getenv(name string) string {
 // Run runs the command that Args name and returns the exit code. What went
 // wrong has been said on Err when it returns.
 func (a *App) Run(ctx context.Context) int {
-	root := newRoot(a)
+	return a.execute(ctx, newRoot(a))
+}
+
+// execute runs a command line with the App's arguments and streams.
+func (a *App) execute(ctx context.Context, root *cobra.Command) int {
 	root.SetArgs(append([]string{}, a.Args...)) // never nil: cobra would take the process's arguments
 	root.SetIn(a.In)
 	root.SetOut(a.Out)

@@ -33,16 +33,7 @@ func (a *App) overSSH(state string, v sshui.Visitor, args []string, s sshui.Stre
 
 // runOverSSH is Run with the commands that viewers may use.
 func (a *App) runOverSSH(ctx context.Context) int {
-	root := newSSHRoot(a)
-	root.SetArgs(append([]string{}, a.Args...)) // never nil: cobra would take the hub's arguments
-	root.SetIn(a.In)
-	root.SetOut(a.Out)
-	root.SetErr(a.Err)
-	err := root.ExecuteContext(ctx)
-	if msg := message(err); msg != "" {
-		a.note("%s", msg)
-	}
-	return exitCode(err)
+	return a.execute(ctx, newSSHRoot(a))
 }
 
 // newSSHRoot is the command line of a hub's viewers.
