@@ -70,7 +70,7 @@ func (r *Report) Add(s *store.Session, e *Engine, match func(frame uint32) bool)
 	sum := s.Summary()
 	sr := &SessionReport{
 		ID: s.ID, Label: sum.Label, Path: s.Path, Frames: sum.FrameTotal(), Missing: sum.Missing,
-		Calls: e.calls(s), Findings: matching(s, e.Findings(), match),
+		Calls: countCalls(s), Findings: matching(s, e.Findings(), match),
 	}
 	listing, _ := sum.Listing(mcp.ToolsList)
 	sr.Client = e.clientReport(listing.Entries, sr.Findings)
@@ -107,18 +107,10 @@ func (r *Report) Judge() {
 	}
 }
 
-// calls are the counts of the session's operations, with those that ended by
-// an HTTP error and no answer among the errors.
-func (e *Engine) calls(s *store.Session) Calls {
+// countCalls gives the counts of the session's operations.
+func countCalls(s *store.Session) Calls {
 	n := s.Summary().Calls
-	c := Calls{Total: n.Total, OK: n.OK, Error: n.Failed, Cancelled: n.Cancelled, Pending: n.Pending}
-	for i, r := range e.open {
-		if r.closed > 0 && s.Op(i).State == store.Pending {
-			c.Pending--
-			c.Error++
-		}
-	}
-	return c
+	return Calls{Total: n.Total, OK: n.OK, Error: n.Failed, Cancelled: n.Cancelled, Pending: n.Pending}
 }
 
 // matching is the part of the findings that stands on frames that match.
