@@ -59,6 +59,8 @@ type Options struct {
 	Version string
 	// Suspend lets ctrl-z stop the program; only where it is the viewer's own.
 	Suspend bool
+	// Actions are what this viewer may do besides looking.
+	Actions Actions
 }
 
 // liveFor is how long after its newest line a session without an end is
