@@ -19,7 +19,7 @@ func Run(ctx context.Context, src Source, opts Options, in io.Reader, out io.Wri
 		tea.WithFPS(FPS), tea.WithoutSignalHandler(),
 	}
 	if in != nil {
-		all = append(all, tea.WithInput(in))
+		all = append(all, tea.WithInput(promptEsc(in)))
 	}
 	_, err := tea.NewProgram(New(ctx, src, opts), all...).Run()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
