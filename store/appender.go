@@ -39,6 +39,7 @@ type Appender struct {
 	sum     Summary
 	observe Observer
 	lastSeq uint64
+	peak    int64                  // the latest time of a frame
 	dirty   map[OpIndex]*Operation // changed since the last Publish
 	cursors map[OpIndex]string     // of list requests that go on with a page
 	auth    authState
@@ -158,6 +159,7 @@ func (a *Appender) frame(ev *Event) {
 		exchange: uint32(rec.Exchange), Status: uint16(rec.Status), segment: uint16(ev.Item.Ref.Segment),
 		sub: uint16(ev.Item.Ref.Sub), client: cl.index, Kind: kindOf(rec, ev.Msg), dir: rec.Direction, Flags: flagsOf(rec),
 	}
+	a.peaked(i, f.TS)
 	f.rev = a.revisionOf(ev, cl, x)
 	kind := f.Kind
 	if a.replayed(ev, cl, x) {

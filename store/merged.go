@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"context"
 	"iter"
+	"math"
 	"slices"
 	"time"
 )
@@ -16,16 +17,19 @@ type Match struct {
 }
 
 // Merged looks at several sessions through one query, by time. Within a
-// session the order is that of its log. One goroutine uses it.
+// session the order is that of its log. One goroutine uses it, but for
+// Advance and Finish, which another one may call meanwhile.
 type Merged struct {
 	q     *Query
 	b     Bodies
 	parts []*part
+	held  bool
 }
 
 // part is one session of a Merged.
 type part struct {
 	c     *Cursor
+	limit uint32 // frames from here on are held back
 	given bitset // what Fresh has given
 	done  uint64 // version of the cursor that Fresh has seen
 	begun bool
@@ -40,10 +44,16 @@ func NewMerged(sessions []*Session, q *Query, b Bodies) *Merged {
 	return m
 }
 
-// Add looks at one more session.
-func (m *Merged) Add(s *Session) { m.parts = append(m.parts, &part{c: NewCursor(s, m.q, m.b)}) }
+// Add looks at one more session. Nobody advances meanwhile.
+func (m *Merged) Add(s *Session) {
+	p := &part{c: NewCursor(s, m.q, m.b), limit: math.MaxUint32}
+	if m.held {
+		p.limit = 0 // it is new
+	}
+	m.parts = append(m.parts, p)
+}
 
-// Remove does not look at a session any more.
+// Remove does not look at a session any more. Nobody advances meanwhile.
 func (m *Merged) Remove(s *Session) {
 	m.parts = slices.DeleteFunc(m.parts, func(p *part) bool {
 		if p.c.s == s {
@@ -77,35 +87,54 @@ func (m *Merged) advance(ctx context.Context, stop func() bool) (Progress, error
 		if err != nil {
 			return all, err
 		}
-		all.Matched += p.Matched
-		all.Seen += p.Seen
-		all.Total += p.Total
-		all.More = all.More || p.More
+		all.add(p)
 	}
 	return all, nil
+}
+
+func (p *Progress) add(o Progress) {
+	p.Matched += o.Matched
+	p.Seen += o.Seen
+	p.Total += o.Total
+	p.More = p.More || o.More
+}
+
+// Progress says how far all together are, without doing anything, as that of
+// a Cursor does.
+func (m *Merged) Progress() Progress {
+	var all Progress
+	for _, p := range m.parts {
+		all.add(p.c.Progress())
+	}
+	return all
+}
+
+// Hold keeps the frames that come from now on out of Len, Rows and Rank, or
+// lets them in.
+func (m *Merged) Hold(on bool) {
+	m.held = on
+	for _, p := range m.parts {
+		p.limit = math.MaxUint32
+		if on {
+			p.limit = p.c.s.Len()
+		}
+	}
+}
+
+// Held is how many frames are held back, whether they match or not.
+func (m *Merged) Held() int {
+	n := 0
+	for _, p := range m.parts {
+		n += int(p.c.s.Len() - min(p.c.s.Len(), p.limit))
+	}
+	return n
 }
 
 // All gives what was found so far, the oldest first.
 func (m *Merged) All() iter.Seq[Match] {
 	return func(yield func(Match) bool) {
-		h := &heads{}
-		for k, p := range m.parts {
-			w := &walker{order: k, c: p.c}
-			if w.next() {
-				h.list = append(h.list, w)
-			}
-		}
-		heap.Init(h)
-		for len(h.list) > 0 {
-			w := h.list[0]
-			if !yield(Match{w.c.s, w.at}) {
-				return
-			}
-			if w.next() {
-				heap.Fix(h, 0)
-			} else {
-				heap.Pop(h)
-			}
+		h := m.heads(rowsAtOnce, func(*part) uint32 { return 0 })
+		for h.Len() > 0 && yield(h.take()) {
 		}
 	}
 }
@@ -142,7 +171,7 @@ func (m *Merged) Fresh() []Match {
 }
 
 // byTime sorts matches, which stand session by session in the order of the
-// logs, by time, and keeps the order of each log where its clock went back.
+// logs, by time.
 func byTime(list []Match) []Match {
 	type timed struct {
 		Match
@@ -150,10 +179,7 @@ func byTime(list []Match) []Match {
 	}
 	all := make([]timed, len(list))
 	for k, m := range list {
-		all[k] = timed{m, m.Session.Frame(m.Frame).TS}
-		if k > 0 && m.Session == list[k-1].Session {
-			all[k].ts = max(all[k].ts, all[k-1].ts)
-		}
+		all[k] = timed{m, m.Session.peak(m.Frame)}
 	}
 	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.ts, b.ts) })
 	for k := range all {
@@ -174,29 +200,62 @@ const rowsAtOnce = 512
 
 // walker goes over the result of one session.
 type walker struct {
-	order int
-	c     *Cursor
-	row   uint32
-	rows  []uint32
-	at    uint32
-	ts    int64
+	order  int
+	p      *part
+	atOnce int
+	row    uint32
+	rows   []uint32
+	at     uint32
+	ts     int64 // clocks that go back do not hold up the order
+	begun  bool
 }
 
 func (w *walker) next() bool {
 	if len(w.rows) == 0 {
-		w.rows = w.c.Rows(w.rows[:0], w.row, rowsAtOnce)
+		w.rows = w.p.c.Rows(w.rows[:0], w.row, w.atOnce)
 		w.row += uint32(len(w.rows))
 	}
-	if len(w.rows) == 0 {
+	if len(w.rows) == 0 || w.rows[0] >= w.p.limit {
 		return false
 	}
+	last := w.at
 	w.at, w.rows = w.rows[0], w.rows[1:]
-	w.ts = max(w.ts, w.c.s.Frame(w.at).TS) // clocks that go back do not hold up the order
+	if s := w.p.c.s; w.begun && last>>chunkBits == w.at>>chunkBits && last < w.at {
+		w.ts = s.peakFrom(last+1, w.ts, w.at)
+	} else {
+		w.ts = s.peak(w.at)
+	}
+	w.begun = true
 	return true
 }
 
 // heads is a heap of walkers by the time of their next frame.
 type heads struct{ list []*walker }
+
+// heads makes walkers that begin at a rank of each part.
+func (m *Merged) heads(atOnce int, from func(*part) uint32) *heads {
+	h := &heads{}
+	for k, p := range m.parts {
+		w := &walker{order: k, p: p, atOnce: atOnce, row: from(p)}
+		if w.next() {
+			h.list = append(h.list, w)
+		}
+	}
+	heap.Init(h)
+	return h
+}
+
+// take gives the next match; there is one.
+func (h *heads) take() Match {
+	w := h.list[0]
+	out := Match{w.p.c.s, w.at}
+	if w.next() {
+		heap.Fix(h, 0)
+	} else {
+		heap.Pop(h)
+	}
+	return out
+}
 
 func (h *heads) Len() int      { return len(h.list) }
 func (h *heads) Swap(i, j int) { h.list[i], h.list[j] = h.list[j], h.list[i] }

@@ -36,6 +36,7 @@ func (a *Appender) Publish() {
 	s.ops.publish()
 	s.conns.publish()
 	s.links.publish()
+	s.peaks.publish()
 	s.frames.publish()
 	a.publishMarks()
 	s.changes.publish()

@@ -17,6 +17,7 @@ type Session struct {
 	recorded string // its id in the log, where that is not ID
 
 	frames  vector[Frame]
+	peaks   vector[int64] // of each chunk of frames: the latest time before it
 	ops     vector[atomic.Pointer[Operation]]
 	elicits vector[atomic.Pointer[Elicitation]]
 	links   vector[uint32] // of each frame: index + 1 of the frame before it of the same operation
