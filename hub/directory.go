@@ -39,7 +39,10 @@ type Directory struct {
 	logs map[string]*follow
 	byID map[string]*follow // by log.ID: what file names begin with
 
-	want atomic.Pointer[string]
+	moved map[string]aside // by path: logs that are moved away, or back; guarded by mu
+
+	want   atomic.Pointer[string]
+	rescan chan struct{} // of one slot: the folder is to be listed now
 }
 
 // NewDirectory follows a folder, which need not exist yet.
@@ -53,7 +56,10 @@ func NewDirectory(opts DirectoryOptions) *Directory {
 	if opts.Workers <= 0 {
 		opts.Workers = min(4, runtime.GOMAXPROCS(0))
 	}
-	return &Directory{opts: opts, agenda: newAgenda(opts.Workers), logs: map[string]*follow{}, byID: map[string]*follow{}}
+	return &Directory{
+		opts: opts, agenda: newAgenda(opts.Workers), logs: map[string]*follow{}, byID: map[string]*follow{},
+		moved: map[string]aside{}, rescan: make(chan struct{}, 1),
+	}
 }
 
 // Run follows the folder until ctx ends.

@@ -85,6 +85,8 @@ func (c *scanner) run(ctx context.Context) error {
 				c.rescan = false
 				scan.Reset(min(c.cost*10, time.Second))
 			}
+		case <-c.d.rescan:
+			scan.Reset(0)
 		case <-scan.C:
 			c.look()
 			scan.Reset(c.pause())
@@ -172,12 +174,13 @@ func (c *scanner) compare(logs []capture.Log) (untold bool) {
 	listed := make(map[string]bool, len(logs))
 	for i, log := range logs {
 		listed[log.Path] = true
-		f := c.d.logs[log.Path]
+		f, moved := c.d.logs[log.Path], c.d.moved[log.Path]
 		if f == nil {
 			limit := c.d.opts.HistoryLimit
-			if limit <= 0 || i < limit || c.first && log.ModTime.After(c.begun) {
+			if moved != asideGone && (limit <= 0 || i < limit || moved == asideBack || c.first && log.ModTime.After(c.begun)) {
+				delete(c.d.moved, log.Path)
 				c.d.follow(log)
-				untold = untold || c.first && !c.heard
+				untold = untold || c.first && !c.heard && moved == 0
 			}
 			continue
 		}
@@ -190,6 +193,11 @@ func (c *scanner) compare(logs []capture.Log) (untold bool) {
 			f.urge(c.d)
 		}
 		f.nudged = false
+	}
+	for path, state := range c.d.moved {
+		if state == asideGone && !listed[path] {
+			delete(c.d.moved, path)
+		}
 	}
 	for path, f := range c.d.logs {
 		if listed[path] {
