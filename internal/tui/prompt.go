@@ -16,6 +16,7 @@ const (
 	promptFilter promptKind = iota
 	promptSearch
 	promptCommand
+	promptAsk
 )
 
 // prompt is the line that takes the keys while something is typed.
@@ -34,10 +35,15 @@ type prompt struct {
 	history []string
 	back    int // how far back in history
 	draft   string
+
+	ask *question // instead of all that is typed
 }
 
 // key edits the line, or ends the prompt.
 func (p *prompt) key(m *Model, msg tea.KeyPressMsg) tea.Cmd {
+	if p.ask != nil {
+		return p.ask.key(m, msg.String())
+	}
 	switch msg.String() {
 	case "esc":
 		m.prompt = nil
@@ -61,6 +67,9 @@ func (p *prompt) key(m *Model, msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (p *prompt) insert(m *Model, s string) tea.Cmd {
+	if p.ask != nil {
+		return nil
+	}
 	p.input.insert(s)
 	return p.changed(m)
 }
@@ -144,6 +153,11 @@ func (p *prompt) older(m *Model, d int) tea.Cmd {
 func (p *prompt) draw(m *Model, w int) (line, int) {
 	l := of(span{" ", inkText}, span{p.sign, inkKey})
 	start := m.d.w.width(l)
+	if p.ask != nil {
+		t, _ := m.d.w.head(p.ask.text, max(1, w-start-1))
+		l.put(inkStrong, t)
+		return l, start + m.d.w.of(t)
+	}
 	t, x := p.input.draw(&m.d, max(1, w-start-1))
 	i := inkStrong
 	if p.wrong != nil && len(p.offers) == 0 {
@@ -156,6 +170,9 @@ func (p *prompt) draw(m *Model, w int) (line, int) {
 // hint is the key line while something is typed.
 func (p *prompt) hint(m *Model) line {
 	d := &m.d
+	if p.ask != nil {
+		return p.ask.hint()
+	}
 	l := of(span{" ", inkText}, span{d.g.key, inkKey}, span{" take  ", inkDim}, span{"esc", inkKey}, span{" drop  ", inkDim})
 	if p.offer != nil {
 		l.put(inkKey, "tab")
@@ -174,6 +191,9 @@ const maxOffers = 8
 // go on typing, at most n.
 func (p *prompt) below(m *Model, w, n int) []line {
 	d := &m.d
+	if p.ask != nil {
+		return p.ask.below(d, w, n)
+	}
 	if p.wrong != nil && len(p.offers) == 0 && n > 0 {
 		return p.mistake(d, w, n)
 	}

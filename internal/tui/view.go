@@ -126,7 +126,7 @@ func (m *Model) statusLine(w int) (line, *tea.Cursor) {
 		l := line{spans: append([]span{{" ", inkText}}, left.spans...)}
 		return m.d.w.join(l, right, w, m.d.g.dots), nil
 	}
-	if m.prompt.kind == promptCommand {
+	if m.prompt.kind == promptCommand || m.prompt.kind == promptAsk {
 		right = line{}
 	}
 	room := w - m.d.w.width(right) - 2
