@@ -6,7 +6,7 @@ var floors = [][]string{
 	{"internal/wire", "internal/mcp", "internal/clientconf", "internal/demo", "internal/archtest"},
 	{"internal/redact"},
 	{"internal/capture"},
-	{"store"},
+	{"store", "internal/trash"},
 	{"checks", "internal/otlp", "internal/play"},
 	{"internal/otlp/sink"},
 	{"export/web"},
@@ -27,6 +27,9 @@ var edges = map[string]map[string]string{
 	"internal/capture": {
 		"internal/wire":   "a record is made of a frame, and lines are cut by the same splitter on both sides",
 		"internal/redact": "redaction comes before the write, so the one writer of logs does it",
+	},
+	"internal/trash": {
+		"internal/capture": "which files a log consists of, and whether somebody writes it",
 	},
 	"store": {
 		"internal/capture": "the index is built from records, and bodies are read back from the log by position",

@@ -7,13 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/trash"
 )
 
 type pruneOptions struct {
@@ -106,9 +105,7 @@ func (o *pruneOptions) choose(logs []savedLog, now time.Time, aged bool) []saved
 }
 
 // runs reports whether somebody writes one of the files of a log.
-func runs(l savedLog) bool {
-	return slices.ContainsFunc(l.Segments, func(s capture.Segment) bool { return capture.Locked(s.Path) })
-}
+func runs(l savedLog) bool { return trash.Runs(l.Log) }
 
 func (a *App) confirm(ctx context.Context, o *pruneOptions, sum string) error {
 	if o.Yes {
