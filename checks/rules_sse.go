@@ -189,7 +189,7 @@ func sseBroadcast(c *ctx) {
 }
 
 func sseResponseOnGet(c *ctx) {
-	if c.s2c() && c.x.verb == http.MethodGet && !c.x.guessed && !c.resumed() {
+	if c.s2c() && c.facts().SSE != nil && c.x.verb == http.MethodGet && !c.x.guessed && !c.resumed() {
 		c.hitAt("", "the response with id %s came on a GET stream without Last-Event-ID", show(c.root.get("id")))
 	}
 }
