@@ -189,6 +189,10 @@ func (d *Diff) calls(a, b *DiffSide, o DiffOptions) {
 	}
 }
 
+// Worse reports whether a call that ended as b is worse off than one that ended
+// as a.
+func Worse(a, b store.State) bool { return worse(b) > worse(a) }
+
 // worse orders the states of a call.
 func worse(s store.State) int {
 	return [...]int{store.OK: 0, store.Cancelled: 1, store.Pending: 2, store.Failed: 3}[s]
@@ -197,7 +201,7 @@ func worse(s store.State) int {
 func (d *Diff) call(a, b *DiffSide, x, y call, o DiffOptions) {
 	c := CallChange{Tool: x.tool, Arguments: x.args, SeqA: x.seq, SeqB: y.seq}
 	if x.state != y.state {
-		c.What, c.A, c.B, c.Regression = "status", x.state.String(), y.state.String(), worse(y.state) > worse(x.state)
+		c.What, c.A, c.B, c.Regression = "status", x.state.String(), y.state.String(), Worse(x.state, y.state)
 		d.Calls = append(d.Calls, c)
 		return
 	}

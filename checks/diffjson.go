@@ -20,28 +20,42 @@ const maxChanges = 64
 // diffJSON lists the places in which two values differ in meaning: the order
 // of members, white space, escapes and the spelling of numbers count for
 // nothing.
-func diffJSON(a, b []byte) []Change {
-	return diffAt("", wire.AppendCanonical(nil, a), wire.AppendCanonical(nil, b), 0, nil)
+func diffJSON(a, b []byte) []Change { return DiffJSON(a, b, nil) }
+
+// DiffJSON is the same with a function that may take a difference for none: it
+// is given each place in which values differ, in canonical form. Of what is on
+// one side alone the other is nil. It may be nil.
+func DiffJSON(a, b []byte, same func(path string, a, b []byte) bool) []Change {
+	d := differ{same: same}
+	d.values("", wire.AppendCanonical(nil, a), wire.AppendCanonical(nil, b), 0)
+	return d.out
 }
 
-func diffAt(path string, a, b []byte, depth int, out []Change) []Change {
-	if len(out) >= maxChanges || bytes.Equal(a, b) {
-		return out
+// differ walks over two values at once.
+type differ struct {
+	same func(path string, a, b []byte) bool
+	out  []Change
+}
+
+func (d *differ) values(path string, a, b []byte, depth int) {
+	if len(d.out) >= maxChanges || bytes.Equal(a, b) || d.same != nil && d.same(path, a, b) {
+		return
 	}
 	switch ta, tb := wire.TypeOf(a), wire.TypeOf(b); {
 	case depth < maxSchemaDepth && ta == wire.Object && tb == wire.Object:
-		return diffObjects(path, a, b, depth, out)
+		d.objects(path, a, b, depth)
 	case depth < maxSchemaDepth && ta == wire.Array && tb == wire.Array:
-		return diffArrays(path, a, b, depth, out)
+		d.arrays(path, a, b, depth)
+	default:
+		d.out = append(d.out, Change{clip(path, maxSubjectLen), clip(string(a), 160), clip(string(b), 160)})
 	}
-	return append(out, Change{clip(path, maxSubjectLen), clip(string(a), 160), clip(string(b), 160)})
 }
 
-// diffObjects compares objects in canonical form: their members are sorted.
-func diffObjects(path string, a, b []byte, depth int, out []Change) []Change {
+// objects compares objects in canonical form: their members are sorted.
+func (d *differ) objects(path string, a, b []byte, depth int) {
 	x, y := wire.MembersOf(a), wire.MembersOf(b)
 	inX, inY := x.Next(), y.Next()
-	for (inX || inY) && len(out) < maxChanges {
+	for (inX || inY) && len(d.out) < maxChanges {
 		var order int
 		switch {
 		case !inY:
@@ -53,11 +67,11 @@ func diffObjects(path string, a, b []byte, depth int, out []Change) []Change {
 		}
 		switch {
 		case order < 0:
-			out = diffAt(path+"/"+pointerToken(string(x.Key)), x.Value, nil, depth+1, out)
+			d.values(path+"/"+pointerToken(string(x.Key)), x.Value, nil, depth+1)
 		case order > 0:
-			out = diffAt(path+"/"+pointerToken(string(y.Key)), nil, y.Value, depth+1, out)
+			d.values(path+"/"+pointerToken(string(y.Key)), nil, y.Value, depth+1)
 		default:
-			out = diffAt(path+"/"+pointerToken(string(x.Key)), x.Value, y.Value, depth+1, out)
+			d.values(path+"/"+pointerToken(string(x.Key)), x.Value, y.Value, depth+1)
 		}
 		if order <= 0 {
 			inX = x.Next()
@@ -66,13 +80,12 @@ func diffObjects(path string, a, b []byte, depth int, out []Change) []Change {
 			inY = y.Next()
 		}
 	}
-	return out
 }
 
-func diffArrays(path string, a, b []byte, depth int, out []Change) []Change {
+func (d *differ) arrays(path string, a, b []byte, depth int) {
 	x, y := wire.ElementsOf(a), wire.ElementsOf(b)
 	inX, inY := x.Next(), y.Next()
-	for i := 0; (inX || inY) && len(out) < maxChanges; i++ {
+	for i := 0; (inX || inY) && len(d.out) < maxChanges; i++ {
 		var v, w []byte
 		if inX {
 			v = x.Value
@@ -80,10 +93,9 @@ func diffArrays(path string, a, b []byte, depth int, out []Change) []Change {
 		if inY {
 			w = y.Value
 		}
-		out = diffAt(path+"/"+strconv.Itoa(i), v, w, depth+1, out)
+		d.values(path+"/"+strconv.Itoa(i), v, w, depth+1)
 		inX, inY = inX && x.Next(), inY && y.Next()
 	}
-	return out
 }
 
 // String tells a change in one line.
