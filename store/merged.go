@@ -44,6 +44,16 @@ func NewMerged(sessions []*Session, q *Query, b Bodies) *Merged {
 	return m
 }
 
+// Refine looks at the same sessions through another query, as Cursor.Refine
+// does. m stays as it is; close both.
+func (m *Merged) Refine(q *Query) *Merged {
+	out := &Merged{q: q, b: m.b, held: m.held}
+	for _, p := range m.parts {
+		out.parts = append(out.parts, &part{c: p.c.Refine(q), limit: p.limit})
+	}
+	return out
+}
+
 // Add looks at one more session. Nobody advances meanwhile.
 func (m *Merged) Add(s *Session) {
 	p := &part{c: NewCursor(s, m.q, m.b), limit: math.MaxUint32}

@@ -24,6 +24,7 @@ func commands() []command {
 	return []command{
 		{"sessions", "", "the list of sessions", runSessions, nil},
 		{"open", "SESSION", "the stream of a session", runOpen, sessionNames},
+		{"merge", "SESSION...", "sessions as one stream by time: the marked ones, else all", runMerge, sessionNames},
 		{"filter", "WORDS", "filter this list", runFilter, nil},
 		{"goto", "SEQ", "the frame with this number; :SEQ does too", runGoto, nil},
 		{"findings", "", "what the rules found in the session", runSheet(actFindings), nil},

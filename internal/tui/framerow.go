@@ -25,6 +25,7 @@ type frameRow struct {
 	worst  Level
 	found  int
 	marked bool
+	lane   *lane // its session, where there are several
 }
 
 // newFrameRow reads a frame of s out of the index.
@@ -44,6 +45,10 @@ func newFrameRow(s *store.Session, i uint32, now time.Time, live bool, zone *tim
 	}
 	return r
 }
+
+// since counts the difference from another frame than the one before it in the
+// log.
+func (r *frameRow) since(f *store.Frame) { r.delta, r.first = time.Duration(r.f.TS-f.TS), false }
 
 // isRequest reports whether the frame begins its operation.
 func (r *frameRow) isRequest() bool { return r.f.Kind == store.KindRequest }

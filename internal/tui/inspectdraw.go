@@ -25,7 +25,11 @@ func (p *inspector) draw(w, h int, active bool) []line {
 	if named {
 		title = line{}
 	}
-	out = append(out, d.rule("#"+Text(strconv.FormatUint(p.s.Frame(p.frame).Seq, 10)), title, w, active))
+	name := "#" + Text(strconv.FormatUint(p.s.Frame(p.frame).Seq, 10))
+	if p.lane != nil {
+		name = p.lane.letter + " " + p.lane.title() + " " + name
+	}
+	out = append(out, d.rule(name, title, w, active))
 	for i := range min(room, len(facts)) {
 		l := line{spans: append([]span{{" ", inkText}}, facts[i].spans...)}
 		out = append(out, d.w.fit(l, w, d.g.dots))

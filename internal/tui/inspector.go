@@ -17,6 +17,8 @@ type inspector struct {
 	m *Model
 	s *store.Session
 
+	lane *lane // of s, where there are several sessions
+
 	frame   uint32 // wanted
 	has     bool
 	loaded  bool // rec is that of frame

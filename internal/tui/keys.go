@@ -39,6 +39,7 @@ const (
 	actCalls
 	actCaps
 	actElicits
+	actMerge
 	actMark
 	actPane
 	actRedraw
@@ -109,6 +110,7 @@ var bindings = [...]binding{
 	{actAuth, "a", "a", "", "authorization: attempts, what was demanded, and why", leads},
 	{actEnter, "enter", "enter", "frame", "go to the frame of this line", inAuth},
 	{actMark, "space", "space", "mark", "mark the row", inLists},
+	{actMerge, "m", "m", "merge", "the marked sessions as one stream, by time; without marks all that are listed", inSessions},
 	{actPane, "tab shift+tab", "tab", "pane", "the other pane, where there are two", inStream | inInspector},
 	{actCommand, ":", ":", "command", "a command line, with completion", everywhere},
 	{actHelp, "?", "?", "help", "this help", everywhere},

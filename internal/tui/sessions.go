@@ -204,6 +204,8 @@ func (s *sessions) do(act action) tea.Cmd {
 		return s.back()
 	case actMark:
 		s.mark()
+	case actMerge:
+		return s.merge()
 	case actFilter:
 		s.m.prompt = s.filterPrompt()
 	case actCopy:
