@@ -132,7 +132,7 @@ func (u *ui) quits() {
 }
 
 // record writes the log of a session that has ended, from lines like
-// "> json" and "< json".
+// "> json" and "< json"; "+37s" lets time pass.
 func (u *ui) record(label string, lines ...string) {
 	u.t.Helper()
 	dir := filepath.Join(u.home, "sessions")
@@ -149,6 +149,10 @@ func (u *ui) record(label string, lines ...string) {
 	}
 	add("meta", `{"command":["node","server.js"]}`)
 	for _, l := range lines {
+		if wait, err := time.ParseDuration(l); err == nil {
+			at = at.Add(wait)
+			continue
+		}
 		add(map[byte]string{'>': "c2s", '<': "s2c"}[l[0]], l[2:])
 	}
 	add("end", `{"exit_code":3,"frames":1,"dropped":0}`)

@@ -103,7 +103,10 @@ func TestNextOdd(t *testing.T) {
 	d.keys("g", "n").wantSelected("not a message")
 	d.keys("n").wantSelected("✗ failed", "5")
 	d.keys("N").wantSelected("not a message")
-	d.keys("N").want("no failed, open or odd frame").wantSelected("not a message")
+	d.keys("N").want("none before: from the end again").wantSelected("read_text_file", "◔")
+	d.keys("n").want("from the top again").wantSelected("not a message")
+	d.keys("G", "n").want("the call that waits longest").wantSelected("read_text_file", "◔")
+	d.keys("/", "kind:notify", "enter", "n").want("no other failed, open or odd frame")
 }
 
 func TestFilter(t *testing.T) {

@@ -224,7 +224,11 @@ func (p *callsPage) note(i, _ int) []line {
 		if h.Wait > 0 {
 			t.put(inkPending, "  "+d.g.barFree+" after "+duration(h.Wait)+" with the client or its user")
 		}
-		t.put(inkText, "  "+d.g.barFull+" "+duration(h.Server)+" with the server")
+		side := Text(" with the server")
+		if !r.op.Client {
+			side = " with the client"
+		}
+		t.put(inkText, "  "+d.g.barFull+" "+duration(h.Server)+side)
 		if op.WantsInput {
 			t.put(inkNote, ", which then asks for input")
 		}

@@ -205,31 +205,76 @@ func (s *stream) jump(frame uint32) tea.Cmd {
 	return s.refresh()
 }
 
-// nextOdd goes to the next frame that failed, is open or is no message. It may
-// have to look at all of them, so it looks beside Update.
+// nextOdd goes to the next frame that failed, is open or is no message, and
+// past the last one round to the other end. Who follows stands at the end and
+// has seen none of them: the call that waits longest comes first then. It may
+// have to look at all frames, so it looks beside Update.
 func (s *stream) nextOdd(d int) tea.Cmd {
 	if s.seeking {
 		return nil
 	}
 	s.seeking = true
-	session, from, n, read := s.s, s.list.cur, s.list.n, s.view.reader()
+	o := oddSeek{s: s.s, from: s.list.cur, n: s.list.n, d: d, read: s.view.reader(), open: s.list.follow && s.live}
 	return s.m.work(func(ctx context.Context) done {
-		row := from + d
-		for row >= 0 && row < n && ctx.Err() == nil && !isOdd(session, read(row)) {
-			row += d
-		}
+		row, round := o.next(ctx)
 		return func(m *Model) tea.Cmd {
 			s.seeking = false
 			switch {
-			case s.s != session || s.list.cur != from:
+			case s.s != o.s || s.list.cur != o.from:
 				return nil // something else was done meanwhile
-			case row < 0 || row >= n:
-				m.say(inkNote, "no failed, open or odd frame from here on")
+			case row < 0:
+				m.say(inkNote, "no other failed, open or odd frame")
 				return nil
 			}
-			return s.jump(read(row))
+			cmd := s.jump(o.read(row))
+			if round != "" {
+				m.say(inkNote, round)
+			}
+			return cmd
 		}
 	})
+}
+
+// oddSeek looks for the next odd row of a list.
+type oddSeek struct {
+	s       *store.Session
+	from, n int
+	d       int  // 1 or -1
+	open    bool // past the end the oldest open call goes before others
+	read    func(row int) uint32
+}
+
+// next is the row, -1 when there is no other, and what to say of the way when
+// it leads past an end.
+func (o *oddSeek) next(ctx context.Context) (row int, round Text) {
+	for row = o.from + o.d; row >= 0 && row < o.n; row += o.d {
+		if ctx.Err() != nil || isOdd(o.s, o.read(row)) {
+			return row, ""
+		}
+	}
+	first, round := -1, Text("none further on: from the top again")
+	if row = 0; o.d < 0 {
+		row, round = o.n-1, "none before: from the end again"
+	}
+	for ; row != o.from && ctx.Err() == nil; row += o.d {
+		switch i := o.read(row); {
+		case o.open && o.waits(i):
+			return row, "the call that waits longest"
+		case first < 0 && isOdd(o.s, i):
+			first = row
+			if !o.open {
+				return first, round
+			}
+		}
+	}
+	return first, round
+}
+
+// waits reports whether a frame is the request of a call that is open.
+func (o *oddSeek) waits(i uint32) bool {
+	f := o.s.Frame(i)
+	at, ok := f.Op()
+	return ok && f.Kind == store.KindRequest && o.s.Op(at).State == store.Pending
 }
 
 // isOdd reports whether a frame is worth a look: a call that did not go well,
