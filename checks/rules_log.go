@@ -15,9 +15,9 @@ import (
 // and unanswered calls, and holes in the record.
 var logRules = []Rule{
 	{
-		ID: "call-error", Signal: Error, Level: Note, on: onOutcome, check: callError,
+		ID: "call-error", Signal: Error, Level: Note, on: onOutcome | onNotification, check: callError,
 		Title: "A call failed",
-		Help:  "The answer is a JSON-RPC error, or the result of a tool with isError true.",
+		Help:  "The answer is a JSON-RPC error, or the result of a tool with isError true, or the task that the call became has ended failed.",
 		Fix:   "Read the error: the code says which side is to blame, the message what went wrong.",
 	},
 	{
@@ -66,7 +66,14 @@ var logRules = []Rule{
 }
 
 func callError(c *ctx) {
-	if !c.paired() || c.ev.Op.State != store.Failed || c.ev.Frame.Has(store.Late) {
+	if c.ev.Failed != nil {
+		c.taskFailed(c.ev.Failed)
+		return
+	}
+	if c.method == mcp.TasksResult && c.ev.Task != nil && c.ev.Task.TaskState == store.TaskFailed {
+		return // the error of the call, which was told before
+	}
+	if !c.isAnswer() || !c.paired() || c.ev.Op.State != store.Failed || c.ev.Frame.Has(store.Late) {
 		return
 	}
 	status := ""
@@ -74,14 +81,7 @@ func callError(c *ctx) {
 		status = fmt.Sprintf(" (HTTP %d)", c.rec.Status)
 	}
 	if c.ev.Msg.Kind != wire.Error {
-		text := ""
-		for _, b := range c.result.get("content").each() {
-			if b.get("type").is("text") {
-				text = ": " + quote(b.get("text").str())
-				break
-			}
-		}
-		c.hitAt("", "%s failed with isError%s%s", c.about(), text, status)
+		c.hitAt("", "%s failed with isError%s%s", c.about(), textOf(c.result), status)
 		return
 	}
 	code := "an error"
@@ -89,6 +89,34 @@ func callError(c *ctx) {
 		code = show(v)
 	}
 	c.hitAt("", "%s answered %s %s%s", c.about(), code, quote(c.fail.get("message").str()), status)
+}
+
+// textOf is the first text of a tool's result, for a message.
+func textOf(result val) string {
+	for _, b := range result.get("content").each() {
+		if b.get("type").is("text") {
+			return ": " + quote(b.get("text").str())
+		}
+	}
+	return ""
+}
+
+// taskFailed tells of the call, on the frame that said how its task ended.
+func (c *ctx) taskFailed(t *store.FailedTask) {
+	says := c.result
+	if c.params.ok() {
+		says = c.params
+	}
+	why := textOf(says)
+	for _, v := range [...]val{says.at("error", "message"), says.get("statusMessage"), says.at("task", "statusMessage")} {
+		if v.isString() {
+			why = ": " + quote(v.str())
+			break
+		}
+	}
+	p := c.pos()
+	p.op, p.hasOp, p.id, p.method, p.tool = t.Index, true, string(t.Op.ID), t.Method, t.Name
+	c.hitPos(p, "", "%s failed: its task ended failed%s", about(t.Method, t.Name), why)
 }
 
 // httpStatusError counts one error for an exchange: not when its answer is a

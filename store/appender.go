@@ -22,6 +22,7 @@ type Event struct {
 	OpIndex OpIndex    // of Op, when Op is not nil
 	Retries *Operation // what Op retries, when that is sure
 	Task    *Operation // the call whose task the frame is about
+	Failed  *FailedTask
 	Client  int        // index of the client session
 	Twin    *Operation // a request of the same id that is in flight, else nil
 	Ladder  *Ladder    // that the answer belongs to, with it

@@ -23,6 +23,14 @@ var taskStates = map[string]TaskState{
 	"completed": TaskCompleted, "failed": TaskFailed, "cancelled": TaskCancelled,
 }
 
+// FailedTask is the call that is known to have failed since this frame told so
+// of its task.
+type FailedTask struct {
+	Op           *Operation
+	Index        OpIndex
+	Method, Name string // of Op
+}
+
 // Over reports whether the state never changes any more.
 func (t TaskState) Over() bool { return t >= TaskCompleted }
 
@@ -56,7 +64,7 @@ func (a *Appender) handle(ev *Event, cl *client, op *Operation) {
 	if len(cl.tasks) < a.limits.Tasks {
 		cl.tasks[id] = ev.OpIndex
 	}
-	a.taskState(op, ev, wire.GetString(task, "status"))
+	a.taskState(op, ev.OpIndex, ev, wire.GetString(task, "status"))
 }
 
 // taskMessage follows a task through the answers to tasks/get, tasks/cancel
@@ -84,14 +92,14 @@ func (a *Appender) taskMessage(ev *Event, cl *client) {
 	}
 	if ev.Op != nil && a.name(ev.Op.method) == mcp.TasksResult {
 		if ev.Frame.Kind == KindResult && string(wire.Get(ev.Msg.Result, "isError")) == "true" {
-			a.taskFailed(op)
+			a.taskFailed(op, i, ev)
 		}
 		return
 	}
-	a.taskState(op, ev, wire.GetString(body, "status"))
+	a.taskState(op, i, ev, wire.GetString(body, "status"))
 }
 
-func (a *Appender) taskState(op *Operation, ev *Event, word string) {
+func (a *Appender) taskState(op *Operation, i OpIndex, ev *Event, word string) {
 	state, ok := taskStates[word]
 	if !ok || op.TaskState.Over() {
 		return
@@ -101,16 +109,17 @@ func (a *Appender) taskState(op *Operation, ev *Event, word string) {
 		op.Finish = ev.Frame.TS
 	}
 	if state == TaskFailed {
-		a.taskFailed(op)
+		a.taskFailed(op, i, ev)
 	}
 }
 
 // taskFailed turns a call that was answered by a task into a failed one.
-func (a *Appender) taskFailed(op *Operation) {
+func (a *Appender) taskFailed(op *Operation, i OpIndex, ev *Event) {
 	if op.State != OK {
 		return
 	}
 	op.State = Failed
+	ev.Failed = &FailedTask{Op: op, Index: i, Method: a.name(op.method), Name: a.name(op.name)}
 	a.sum.Calls.OK--
 	a.sum.Calls.Failed++
 }
