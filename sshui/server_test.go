@@ -27,8 +27,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// source is a hub without sessions that changes when it is told to.
+// source is a hub that changes when it is told to, without sessions but for
+// those that a test gives it.
 type source struct {
+	list    []*store.Session
 	mu      sync.Mutex
 	subs    map[chan struct{}]struct{}
 	version uint64
@@ -36,7 +38,7 @@ type source struct {
 
 func newSource() *source { return &source{subs: map[chan struct{}]struct{}{}} }
 
-func (s *source) Sessions() []*store.Session { return nil }
+func (s *source) Sessions() []*store.Session { return s.list }
 func (s *source) Body(*store.Session, uint32) (capture.Record, error) {
 	return capture.Record{}, os.ErrNotExist
 }

@@ -20,6 +20,8 @@ const fps = 30
 // that a session ends while its connection goes on.
 func (s *Server) serveUI(ssh.Handler) ssh.Handler {
 	return func(sess ssh.Session) {
+		s.wg.Add(1) // the end of the hub waits for the last screen
+		defer s.wg.Done()
 		v := visitorOf(sess)
 		if tui.Plain(v.Env) {
 			s.say(sess, "this terminal cannot show screens (TERM); here is the list, and `ssh ... help` names the commands")
