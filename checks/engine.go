@@ -47,7 +47,7 @@ type Engine struct {
 	asks      asks
 	elicits   elicits
 	odd       oddities
-	tasks     map[string]string // status, by id
+	tasks     tasks
 	listed    listed
 	web       web
 	frag      fragments

@@ -142,3 +142,6 @@ func pointerToken(s string) string {
 func marked(v val) bool {
 	return bytes.Contains(v.raw(), []byte("[REDACTED")) && redact.HasMark(string(v.raw()))
 }
+
+// hasMark does the same for a text that was taken from a message.
+func hasMark(s string) bool { return strings.Contains(s, "[REDACTED") && redact.HasMark(s) }

@@ -19,7 +19,7 @@ func (c *ctx) newRequest() *request {
 	*r = request{
 		op: c.ev.OpIndex, frame: c.ev.Index, seq: c.rec.Seq, line: c.ev.Item.Line, segment: c.ev.Item.Ref.Segment, ts: c.ev.Frame.TS, id: c.ev.Msg.ID, client: c.c2s(),
 		method: c.method, mi: c.mi, tool: c.target(), rev: c.rev, sure: c.sure, x: c.x, cut: c.rec.Truncated || !c.root.ok(),
-		cl: c.cl, batch: c.rec.Batch, auth: c.authOf(), task: c.params.get("task").ok(),
+		cl: c.cl, batch: c.rec.Batch, auth: c.authOf(), task: c.params.get("task").isObject(), answers: c.taskAnswers(),
 	}
 	if v := c.meta.get(mcp.MetaVersion); v.isString() {
 		r.version = c.e.intern([]byte(v.str()))
@@ -147,6 +147,7 @@ func (c *ctx) learnNotification() {
 	case mcp.Acknowledged:
 		if l := c.cl.listens[c.subscription()]; l != nil {
 			l.acked = true
+			l.grant(c.params.get("notifications"))
 		}
 	}
 }
@@ -210,6 +211,7 @@ func (c *ctx) learnAnswer() {
 		if p := cl.tokens.get(r.client, r.token); p != nil && p.id == r.id {
 			p.answered, p.answerOn = true, c.x
 			p.task = c.result.get("task").ok() || c.result.get("resultType").is(mcp.ResultTask)
+			p.taskID = c.result.at("task", "taskId").str()
 		}
 	}
 	if c.result.get("task").isObject() || c.result.get("resultType").is(mcp.ResultTask) {

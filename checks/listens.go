@@ -20,6 +20,8 @@ type listen struct {
 	cut          bool // what it asks for is not known
 	asked        map[string]bool
 	uris, tasks  []string
+	granted      []string // tasks that the acknowledgment names; nil when it says nothing
+	noTasks      bool     // the request does not declare the extension
 }
 
 // notesOf are the notifications that members of a filter stand for.
@@ -34,6 +36,7 @@ const maxFilter = 1024
 // newListen reads the filter of the request at hand.
 func (c *ctx) newListen() *listen {
 	l := &listen{at: c.pos(), ts: c.ev.Frame.TS, x: c.x, cut: c.req.cut || marked(c.params), asked: map[string]bool{}}
+	l.noTasks = c.req.caps != nil && !c.req.caps.extension(mcp.TasksExtension)
 	for _, v := range c.params.get("notifications").each() {
 		switch k := v.key(); {
 		case v.isTrue(), v.isArray() && v.len() > 0:
@@ -53,6 +56,19 @@ func (c *ctx) newListen() *listen {
 		}
 	}
 	return l
+}
+
+// grant notes which tasks an acknowledgment names.
+func (l *listen) grant(filter val) {
+	if !filter.isObject() || marked(filter) {
+		return
+	}
+	l.granted = []string{}
+	for _, s := range filter.get("taskIds").each() {
+		if len(l.granted) < maxFilter {
+			l.granted = append(l.granted, s.str())
+		}
+	}
 }
 
 // plainURI is a URI in a form in which spellings of one resource are mostly
@@ -115,6 +131,8 @@ func (c *ctx) learnMore() {
 		c.learnList()
 	case mcp.CancelledNote, mcp.Subscribe:
 		c.learnListens()
+	case mcp.TasksGet, mcp.TasksUpdate, mcp.TasksCancel, mcp.TasksResult:
+		c.learnTaskCalls()
 	}
 	if strings.HasSuffix(c.method, "/list") && c.ev.Msg.Kind != wire.Notification {
 		c.learnCursors()

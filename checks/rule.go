@@ -102,7 +102,7 @@ func all() []section {
 		{"Sampling and roots", samplingRules},
 		{"Lists, tasks and what is deprecated", listRules},
 		{"Pages, caching and extensions", cacheRules},
-		{"Tasks", taskRules},
+		{"Tasks", slices.Concat(taskRules, taskFlowRules)},
 		{"What clients handle badly", lintRules},
 		{"Drift, and what else to look at before a tool is trusted", driftRules},
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
-	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 )
 
 const tasksR4 = "2025-11-25/basic/utilities/tasks"
@@ -115,42 +114,6 @@ var taskRules = []Rule{
 	},
 }
 
-// judgeTasks runs the rules on task objects.
-func (c *ctx) judgeTasks() {
-	switch c.ev.Msg.Kind {
-	case wire.Result:
-		switch {
-		case c.req == nil:
-		case c.rev == R5 && c.s2c() && (c.result.get("resultType").is(mcp.ResultTask) || c.method == mcp.TasksGet):
-			c.judgeTask(c.result)
-		case c.rev != R4:
-		case c.method == mcp.TasksGet, c.method == mcp.TasksCancel:
-			c.judgeTask(c.result)
-		case c.req.task:
-			c.judgeTask(c.result.get("task"))
-		}
-	case wire.Notification:
-		if c.method == mcp.TasksNote && c.rev == R5 || c.method == mcp.TaskStatus && c.rev == R4 {
-			c.judgeTask(c.params)
-		}
-	case wire.Request, wire.Error, wire.Other:
-	}
-}
-
-func (c *ctx) judgeTask(t val) {
-	if !t.isObject() || t.get("task").isObject() {
-		return
-	}
-	c.item = t
-	c.run(onTask)
-	if c.e.tasks == nil {
-		c.e.tasks = map[string]string{}
-	}
-	if id := t.get("taskId").str(); id != "" && len(id) <= maxSubjectLen && len(c.e.tasks) < maxInputs {
-		c.e.tasks[id] = t.get("status").str()
-	}
-}
-
 func taskShape(c *ctx) {
 	for _, k := range [...]string{"taskId", "status", "createdAt", "lastUpdatedAt"} {
 		if v := c.item.get(k); !v.isString() {
@@ -205,8 +168,11 @@ func taskStatus(c *ctx) {
 
 func taskMoved(c *ctx) {
 	id, now := c.item.get("taskId"), c.item.get("status")
-	was := c.e.tasks[id.str()]
-	if slices.Index(taskStates, was) >= 2 && now.isString() && !now.is(was) && !marked(id) {
+	t := c.taskAt(id.str(), c.s2c())
+	if t == nil || !isFinal(t.status) || c.method == mcp.TasksCancel && t.ended < c.req.seq {
+		return // a cancel that came too late has a rule of its own
+	}
+	if was := t.status; now.isString() && !now.is(was) && !marked(id) {
 		c.hit(now, "the task had %s, and is %s now", was, show(now))
 	}
 }
@@ -243,6 +209,9 @@ func taskNotFound(c *ctx) {
 }
 
 func taskNotCancelled(c *ctx) {
+	if t := c.addressed(); t != nil && t.ended > 0 && t.ended < c.req.seq {
+		return // it had ended before; there is a rule of its own
+	}
 	if v := c.result.get("status"); v.isString() && !v.is("cancelled") {
 		c.hit(v, "the status is %s", show(v))
 	}

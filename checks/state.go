@@ -96,13 +96,14 @@ type request struct {
 	cancelled bool
 	cut       bool // the copy was cut: what it holds is not known
 
-	version string  // stated in _meta
-	caps    *capset // stated in _meta; nil when there were none
-	fault   string  // the rule on routing headers that it broke
-	unmeta  bool    // required metadata is missing
-	token   wire.ID // progress token
-	cursor  string  // JSON text of the cursor it goes on with, "" for none
-	task    bool    // asks for a task (2025-11-25)
+	version string          // stated in _meta
+	caps    *capset         // stated in _meta; nil when there were none
+	fault   string          // the rule on routing headers that it broke
+	unmeta  bool            // required metadata is missing
+	token   wire.ID         // progress token
+	cursor  string          // JSON text of the cursor it goes on with, "" for none
+	task    bool            // asks for a task (2025-11-25)
+	answers map[string]bool // keys of inputResponses of tasks/update
 	def     *toolDef
 	hash    uint64 // of the arguments
 	body    uint64 // of method and params, over HTTP

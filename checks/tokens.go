@@ -31,7 +31,8 @@ type progress struct {
 	any          bool
 	answered     bool
 	answerOn     *exchange
-	task         bool // the request became a task: its token stays valid
+	task         bool   // the request became a task: its token stays valid
+	taskID       string // which, in 2025-11-25
 	op           store.OpIndex
 	total        float64
 	hasTotal     bool

@@ -17,6 +17,7 @@ type toolDef struct {
 	hasOut  bool
 	outType string // type at the root of outputSchema
 	headers []headerParam
+	task    string // execution.taskSupport (2025-11-25)
 	auth    string // who it was listed for, as far as that was recorded
 	rev     Revisions
 	hints   hints

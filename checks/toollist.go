@@ -88,6 +88,7 @@ func headerFault(s val) string {
 // remember takes from a definition what a later one is compared with.
 func (d *toolDef) remember(c *ctx, t val) {
 	d.rev, d.hints, d.text = c.rev, hintsOf(t), hashText(t.get("description").raw())
+	d.task = t.at("execution", "taskSupport").str()
 	in := t.get("inputSchema")
 	d.shape = hashText(in.raw())
 	if c.rev == R5 && c.http() {

@@ -30,7 +30,4 @@ var undecidable = []Undecidable{
 	{"cache-poll-exact", "The client polls in step with ttlMs", "A client that reads at need and one that polls look the same."},
 	{"elicit-url-for-mcp-auth", "An elicitation sends the user to the server's own authorization", "Whose sign-in a URL is for is not on the wire; a server may use the same authorization server for third parties."},
 	{"ext-unilateral", "An extension is used that the other side did not declare", "Methods of an extension that is not known cannot be told from private ones; cap-* has the known ones."},
-	{"task-unknown", "A task was asked for that nobody created", "Ids of tasks outlive processes and logs, so one that is new to the log is legal."},
-	{"progress-after-terminal-task", "Progress came for a task that had ended", "Which status the server had when it sent the progress is known only at the next poll."},
-	{"task-result-early-r4", "The result of a task came while it was working", "The status is known as of the last poll; it may have changed since."},
 }
