@@ -24,6 +24,10 @@ type DiffSide struct {
 type DiffOptions struct {
 	Threshold time.Duration
 	Ratio     float64
+
+	// Step, when not nil, is told now and then how many operations of how many
+	// were looked at. It ends the comparison by returning false.
+	Step func(done, total int) bool
 }
 
 // Diff is how the second session differs from the first.
@@ -34,7 +38,11 @@ type Diff struct {
 	OnlyA       map[string]int
 	OnlyB       map[string]int // calls by tool that are in one alone
 	Calls       []CallChange
+	Skipped     int // calls of Matched that were not compared: too many others differ
 	Regressions int
+	Stopped     bool // by DiffOptions.Step: the rest was not looked at
+
+	kept int // changes of calls
 }
 
 // DefinitionChange is a definition that was added, removed or changed.
@@ -53,11 +61,16 @@ type CallChange struct {
 	What            string // status, slower, faster or answer
 	A, B            string // status, or duration
 	Changes         []Change
+	More            int // changes that are not among them
 	Regression      bool
 }
 
-// maxCallChanges bounds the list of calls.
-const maxCallChanges = 10_000
+// What is kept of calls at most: those that differ, and the places in which
+// all their answers do. Beyond that one place is kept of each.
+const (
+	maxCallChanges   = 10_000
+	maxAnswerChanges = 20_000
+)
 
 // Compare compares two sessions. Calls are matched by tool and arguments, so
 // their order does not matter.
@@ -128,63 +141,88 @@ func (d *Diff) definition(k *defKind, name string, a, b Fields) {
 	}
 }
 
-// call is a tool call with its retries.
-type call struct {
-	op, last store.OpIndex
-	tool     string
-	args     string
-	state    store.State
-	took     time.Duration
-	seq      uint64
-}
+// call is a tool call with its retries, by the operations at both ends.
+type call struct{ first, last store.OpIndex }
 
 type callKey [16]byte
 
-// callsOf goes over the calls of a side.
-func callsOf(s *DiffSide, yield func(k callKey, c call)) {
-	newest := s.Session.Summary().Newest
+// stepCalls is how many operations are looked at between two steps.
+const stepCalls = 256
+
+// callsOf goes over the calls of a side, until step says that it is enough.
+func callsOf(s *DiffSide, step func(done int) bool, yield func(k callKey, c call)) bool {
 	for i := range s.Session.OpLen() {
+		if i%stepCalls == 0 && !step(int(i)) {
+			return false
+		}
 		o := s.Session.Op(i)
 		if !o.Client || s.Session.OpMethod(o) != mcp.ToolsCall || s.Session.Root(i) != i {
 			continue
 		}
-		c := call{op: i, last: i, tool: s.Session.OpName(o), seq: s.Session.Frame(o.Request).Seq}
+		c := call{i, i}
 		for next, ok := o.Next(); ok && s.Session.Root(next) == i; next, ok = s.Session.Op(next).Next() {
 			c.last = next
 		}
-		c.state = s.Session.Op(c.last).State
-		chain := s.Session.Chain(i, newest)
-		c.took = chain.Server + chain.Wait
-		args := "{}"
-		if body, err := s.Body(s.Session, o.Request); err == nil && wire.Check(body) == nil {
-			if v := wire.Get(body, "params", "arguments"); v != nil {
-				args = canonicalText(v)
-			}
-		}
-		c.args = clip(args, 200)
-		sum := sha256.Sum256([]byte(c.tool + "\x00" + args))
+		sum := sha256.Sum256([]byte(s.tool(c) + "\x00" + s.arguments(c)))
 		yield(callKey(sum[:16]), c)
 	}
+	return true
+}
+
+func (s *DiffSide) tool(c call) string { return s.Session.OpName(s.Session.Op(c.first)) }
+
+func (s *DiffSide) seq(c call) uint64 { return s.Session.Frame(s.Session.Op(c.first).Request).Seq }
+
+func (s *DiffSide) state(c call) store.State { return s.Session.Op(c.last).State }
+
+// arguments are those of a call in canonical form. They are read again for the
+// few calls that are told of, rather than kept for all.
+func (s *DiffSide) arguments(c call) string {
+	body, err := s.Body(s.Session, s.Session.Op(c.first).Request)
+	if err == nil && wire.Check(body) == nil {
+		if v := wire.Get(body, "params", "arguments"); v != nil {
+			return canonicalText(v)
+		}
+	}
+	return "{}"
+}
+
+// took is how long a call lasted, the user's time in it left out.
+func (s *DiffSide) took(c call) time.Duration {
+	chain := s.Session.Chain(c.first, s.Session.Summary().Newest)
+	return chain.Server + chain.Wait
 }
 
 func (d *Diff) calls(a, b *DiffSide, o DiffOptions) {
 	before := map[callKey][]call{}
-	callsOf(a, func(k callKey, c call) { before[k] = append(before[k], c) })
-	callsOf(b, func(k callKey, c call) {
+	ofA, total := int(a.Session.OpLen()), int(a.Session.OpLen())+int(b.Session.OpLen())
+	step := func(from int) func(int) bool {
+		return func(done int) bool {
+			d.Stopped = d.Stopped || o.Step != nil && !o.Step(from+done, total)
+			return !d.Stopped
+		}
+	}
+	whole := callsOf(a, step(0), func(k callKey, c call) { before[k] = append(before[k], c) })
+	whole = whole && callsOf(b, step(ofA), func(k callKey, c call) {
 		list := before[k]
 		if len(list) == 0 {
-			d.OnlyB[c.tool]++
+			d.OnlyB[b.tool(c)]++
 			return
 		}
 		before[k] = list[1:]
 		d.Matched++
 		if len(d.Calls) < maxCallChanges {
 			d.call(a, b, list[0], c, o)
+		} else {
+			d.Skipped++
 		}
 	})
+	if !whole {
+		return
+	}
 	for _, list := range before {
 		for _, c := range list {
-			d.OnlyA[c.tool]++
+			d.OnlyA[a.tool(c)]++
 		}
 	}
 }
@@ -199,30 +237,34 @@ func worse(s store.State) int {
 }
 
 func (d *Diff) call(a, b *DiffSide, x, y call, o DiffOptions) {
-	c := CallChange{Tool: x.tool, Arguments: x.args, SeqA: x.seq, SeqB: y.seq}
-	if x.state != y.state {
-		c.What, c.A, c.B, c.Regression = "status", x.state.String(), y.state.String(), Worse(x.state, y.state)
+	differs := func(c CallChange) {
+		c.Tool, c.Arguments, c.SeqA, c.SeqB = a.tool(x), clip(a.arguments(x), 200), a.seq(x), b.seq(y)
 		d.Calls = append(d.Calls, c)
+	}
+	before, now := a.state(x), b.state(y)
+	if before != now {
+		differs(CallChange{What: "status", A: before.String(), B: now.String(), Regression: Worse(before, now)})
 		return
 	}
-	if x.state == store.OK {
+	if before == store.OK {
+		was, is := a.took(x), b.took(y)
 		switch {
-		case apart(x.took, y.took, o):
-			c.What, c.Regression = "slower", true
-		case apart(y.took, x.took, o):
-			c.What = "faster"
-		}
-		if c.What != "" {
-			c.A, c.B = shortly(x.took), shortly(y.took)
-			d.Calls = append(d.Calls, c)
+		case apart(was, is, o):
+			differs(CallChange{What: "slower", A: shortly(was), B: shortly(is), Regression: true})
+		case apart(is, was, o):
+			differs(CallChange{What: "faster", A: shortly(was), B: shortly(is)})
 		}
 	}
-	old, now := answerOf(a, x), answerOf(b, y)
-	if old == "" || now == "" || old == now {
+	old, new := answerOf(a, x), answerOf(b, y)
+	if old == "" || new == "" || old == new {
 		return
 	}
-	if changes := diffJSON([]byte(old), []byte(now)); len(changes) > 0 {
-		d.Calls = append(d.Calls, CallChange{Tool: x.tool, Arguments: x.args, SeqA: x.seq, SeqB: y.seq, What: "answer", Changes: changes})
+	if changes := diffJSON([]byte(old), []byte(new)); len(changes) > 0 {
+		c := CallChange{What: "answer", Changes: changes}
+		if d.kept += len(changes); d.kept > maxAnswerChanges {
+			c.Changes, c.More = slices.Clone(changes[:1]), len(changes)-1
+		}
+		differs(c)
 	}
 }
 

@@ -27,7 +27,7 @@ func (d *Diff) WriteText(w io.Writer, a, b string) error {
 		case c.What == "removed":
 			sign = "-"
 		}
-		fmt.Fprintf(out, "  %s %s %s: %s%s\n", sign, c.Kind, Plain(c.Name), c.What, told1(c.Changes))
+		fmt.Fprintf(out, "  %s %s %s: %s%s\n", sign, c.Kind, Plain(c.Name), c.What, told1(c.Changes, 0))
 	}
 	for _, side := range []struct {
 		sign string
@@ -46,23 +46,26 @@ func (d *Diff) WriteText(w io.Writer, a, b string) error {
 		}
 		what := c.What + ": " + c.A + ", then " + c.B
 		if c.What == "answer" {
-			what = "answer" + told1(c.Changes)
+			what = "answer" + told1(c.Changes, c.More)
 		}
 		fmt.Fprintf(out, "  %s call %s %s #%d #%d %s\n", sign, Plain(c.Tool), Plain(c.Arguments), c.SeqA, c.SeqB, what)
+	}
+	if d.Skipped > 0 {
+		fmt.Fprintf(out, "  ? calls: %d more were not compared, so many differ\n", d.Skipped)
 	}
 	fmt.Fprintln(out, d.verdict())
 	return out.Flush()
 }
 
 // told1 tells the first of the changes, and how many there are.
-func told1(list []Change) string {
-	switch len(list) {
-	case 0:
+func told1(list []Change, more int) string {
+	switch more += len(list) - 1; {
+	case len(list) == 0:
 		return ""
-	case 1:
+	case more == 0:
 		return ", " + Plain(list[0].String())
 	}
-	return fmt.Sprintf(", %s (and %d more)", Plain(list[0].String()), len(list)-1)
+	return fmt.Sprintf(", %s (and %d more)", Plain(list[0].String()), more)
 }
 
 // The difference for programs. Members are added, never renamed or removed.
@@ -77,6 +80,7 @@ type (
 		OnlyA       map[string]int   `json:"only_a"`
 		OnlyB       map[string]int   `json:"only_b"`
 		Calls       []callJSON       `json:"calls"`
+		Skipped     int              `json:"skipped,omitempty"`
 		Regressions int              `json:"regressions"`
 	}
 	definitionJSON struct {
@@ -95,6 +99,7 @@ type (
 		A          string       `json:"a,omitempty"`
 		B          string       `json:"b,omitempty"`
 		Changes    []changeJSON `json:"changes"`
+		More       int          `json:"more_changes,omitempty"`
 		Regression bool         `json:"regression"`
 	}
 	changeJSON struct {
@@ -108,13 +113,13 @@ type (
 func (d *Diff) WriteJSON(w io.Writer, a, b string) error {
 	out := diffJSONReport{
 		Version: 1, A: a, B: b, Definitions: []definitionJSON{}, Uncompared: append([]string{}, d.Uncompared...),
-		Matched: d.Matched, OnlyA: d.OnlyA, OnlyB: d.OnlyB, Calls: []callJSON{}, Regressions: d.Regressions,
+		Matched: d.Matched, OnlyA: d.OnlyA, OnlyB: d.OnlyB, Calls: []callJSON{}, Skipped: d.Skipped, Regressions: d.Regressions,
 	}
 	for _, c := range d.Definitions {
 		out.Definitions = append(out.Definitions, definitionJSON{c.Kind, c.Name, c.What, changesJSON(c.Changes), c.Regression})
 	}
 	for _, c := range d.Calls {
-		out.Calls = append(out.Calls, callJSON{c.Tool, c.Arguments, c.SeqA, c.SeqB, c.What, c.A, c.B, changesJSON(c.Changes), c.Regression})
+		out.Calls = append(out.Calls, callJSON{c.Tool, c.Arguments, c.SeqA, c.SeqB, c.What, c.A, c.B, changesJSON(c.Changes), c.More, c.Regression})
 	}
 	return encode(w, out)
 }

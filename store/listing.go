@@ -26,7 +26,11 @@ type Listing struct {
 	Bytes    int  // of all entries without white space
 	Complete bool // the last page was seen, and none before it is missing
 	Tools    []Definition
+	Frames   []uint32 // of the pages, the first maxPages of them
 }
+
+// maxPages bounds what is kept of a listing that never comes to its end.
+const maxPages = 256
 
 // listMethods names the member of the result that holds the entries.
 var listMethods = map[string]string{
@@ -74,6 +78,9 @@ func (a *Appender) page(ev *Event, cl *client) {
 	cl.walks[method] = w
 	l := &w.listing
 	l.Pages++
+	if len(l.Frames) < maxPages {
+		l.Frames = append(l.Frames, ev.Index)
+	}
 	for e := wire.ElementsOf(entries); e.Next(); {
 		l.Entries++
 		n := wire.CompactLen(e.Value)

@@ -77,7 +77,11 @@ func runDiff(ctx context.Context, app *App, o *diffOptions, args []string) error
 			return err
 		}
 	}
+	o.Step = func(int, int) bool { return ctx.Err() == nil }
 	d := checks.Compare(sides[0], sides[1], o.DiffOptions)
+	if d.Stopped {
+		return cause(ctx, ctx.Err())
+	}
 	write := d.WriteText
 	if o.Format.value == "json" {
 		write = d.WriteJSON
