@@ -353,10 +353,11 @@ func (r *sshRig) terminal(env []string, words ...string) *sshTerminal {
 	r.t.Helper()
 	c := r.ssh(words...)
 	c.Env = append(c.Env, env...)
-	tty, err := pty.StartWithSize(c, &pty.Winsize{Rows: 24, Cols: 80})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	return r.onTerminal(c)
+}
+
+// watch reads what a terminal shows until the test ends.
+func (r *sshRig) watch(c *exec.Cmd, tty *os.File) *sshTerminal {
 	s := &sshTerminal{c, tty, &lockedBuffer{}}
 	read := make(chan struct{})
 	go func() {
