@@ -2,6 +2,7 @@ package play
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
@@ -20,6 +21,16 @@ func (c *Call) Request(id int64) []byte {
 		b = append(b, p...)
 	}
 	return append(b, '}')
+}
+
+// Resume gives the call the requestState of an answer of this replay, in place
+// of that of the recorded one (2026-07-28, basic/patterns/mrtr).
+func (c *Call) Resume(state []byte) {
+	if wire.TypeOf(c.Params) != wire.Object || wire.Get(c.Params, "requestState") == nil {
+		return
+	}
+	c.Params = setMember(c.Params, "requestState", state)
+	c.Notes = slices.DeleteFunc(c.Notes, func(n string) bool { return n == oldState })
 }
 
 func (c *Call) sentParams(id int64) []byte {

@@ -80,10 +80,12 @@ func Prepare(s *store.Session, op store.OpIndex, read ReadFunc, params []byte) (
 	c.peer(s, o)
 	c.recorded(s, o, read)
 	if _, link := o.Previous(); link == store.ByState {
-		c.note("it brings back a requestState of the recorded run, which the server may not take any more")
+		c.note(oldState)
 	}
 	return c, nil
 }
+
+const oldState = "it brings back a requestState of the recorded run, which the server may not take any more"
 
 // request takes what is sent out of the record of the captured one.
 func (c *Call) request(rec *capture.Record, params []byte) error {

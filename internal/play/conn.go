@@ -206,7 +206,7 @@ const (
 func explain(message []byte) string {
 	m := wire.ParseMessage(message)
 	if m.Kind == wire.Result && wire.GetString(m.Result, "resultType") == mcp.ResultInputRequired {
-		return "the server wants input before it goes on: nobody is asked here, and the replay ends with that"
+		return "the server wants input before it goes on (input_required): nobody is asked here"
 	}
 	if m.Kind != wire.Error {
 		return ""

@@ -52,9 +52,6 @@ func (l *httpLink) newRequest(ctx context.Context, method string, body []byte) (
 	}
 	for k, v := range l.header {
 		req.Header[http.CanonicalHeaderKey(k)] = append([]string(nil), v...)
-		if strings.EqualFold(k, "Host") {
-			req.Host = v[0]
-		}
 	}
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", "mcpsnoop-replay")

@@ -55,7 +55,7 @@ of the server's command:
 	for _, g := range []cobra.Group{{ID: "judge", Title: "Watch and judge"}, {ID: "take", Title: "Take along"}, {ID: "more", Title: "More"}} {
 		root.AddGroup(&g)
 	}
-	addCommands(root, "judge", newHubCmd(app), newRemoteCmd(app), newHTTPCmd(app), newDemoCmd(app), newSessionsCmd(app), newOpenCmd(app), newTailCmd(app), newCheckCmd(app), newRulesCmd(app), newBaselineCmd(app), newDiffCmd(app), newStatsCmd(app))
+	addCommands(root, "judge", newHubCmd(app), newRemoteCmd(app), newHTTPCmd(app), newDemoCmd(app), newSessionsCmd(app), newOpenCmd(app), newTailCmd(app), newCheckCmd(app), newRulesCmd(app), newBaselineCmd(app), newDiffCmd(app), newReplayCmd(app), newStatsCmd(app))
 	addCommands(root, "take", newExportCmd(app), newVerifyCmd(app), newImportCmd(app), newPruneCmd(app))
 	addCommands(root, "more", newWrapCmd(app), newUnwrapCmd(app), newVersionCmd(app), newCompletionCmd(app))
 	root.AddCommand(newDemoServerCmd(app), newStreamCmd(app))
