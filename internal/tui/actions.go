@@ -26,22 +26,32 @@ type Actions struct {
 type Trash interface {
 	// Delete moves everything of a session that has ended aside.
 	Delete(ctx context.Context, s *store.Session) error
-	// Restore brings back what Delete moved.
+	// Restore brings back what Delete moved; id is that of the session.
 	Restore(ctx context.Context, id string) error
+	// Command does what Delete does without the UI; "" when there is none.
+	Command(list []*store.Session) string
 }
 
 // Exporter writes exports.
 type Exporter interface {
-	// Export writes the sessions in a format to a file that must not exist
-	// yet, and says how long it is. Where is a filter; an empty path is made
-	// from the session's id.
-	Export(ctx context.Context, e ExportRequest) (path string, bytes int64, err error)
+	// Export writes sessions in a format to a file that must not exist yet.
+	Export(ctx context.Context, e ExportRequest) (Exported, error)
+	// Command does the same without the UI.
+	Command(e ExportRequest) string
 }
 
-// ExportRequest is what to export.
+// ExportRequest is what to export: of the sessions the whole operations that
+// fit a filter.
 type ExportRequest struct {
-	Sessions []string
+	Sessions []*store.Session
 	Format   string
 	Where    string
 	Path     string
+}
+
+// Exported is the file that was written.
+type Exported struct {
+	Path  string
+	Bytes int64
+	Notes []string // what its reader should know: secrets that may be in it
 }

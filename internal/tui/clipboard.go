@@ -16,13 +16,13 @@ const maxCopy = 96 << 10
 func (m *Model) copy(text string, what, command Text) tea.Cmd {
 	if len(text) > maxCopy {
 		m.say(inkWarn, what+" is "+size(len(text))+": too long for a terminal's clipboard ("+size(maxCopy)+")")
-		if command != "" {
-			m.notice.put(inkDim, "   $ ")
-			m.notice.put(inkText, command)
-		}
+		m.hintNext()
+		m.sayCommand(command)
 		return nil
 	}
-	m.sayDone("copied "+what+", "+size(len(text))+" (OSC 52)", command)
+	m.say(inkNote, "copied "+what+", "+size(len(text))+" (OSC 52)")
+	m.hintNext()
+	m.sayCommand(command)
 	return tea.SetClipboard(text)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpsnoop/mcpsnoop/export"
 	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
@@ -32,7 +33,7 @@ func commands() []command {
 		{"calls", "", "its calls over time", runSheet(actCalls), nil},
 		{"capabilities", "", "what both sides can do", runSheet(actCaps), nil},
 		{"elicitations", "", "what the server asked the user", runSheet(actElicits), nil},
-		{"export", "FORMAT", "copy the command that exports the session", runExport, exportFormats},
+		{"export", "FORMAT [FILE]", "export what is shown to a file; over SSH, copy the command that does", runExport, exportFormats},
 		{"theme", "NAME", "auto, dark, light, contrast or none", runTheme, themes},
 		{"help", "", "all keys", func(m *Model, _ string) (tea.Cmd, *store.QueryError) { return m.act(actHelp), nil }, nil},
 		{"quit", "", "quit", func(m *Model, _ string) (tea.Cmd, *store.QueryError) { return m.quit(), nil }, nil},
@@ -42,7 +43,11 @@ func commands() []command {
 func themes(*Model) []string { return themeNames[:] }
 
 func exportFormats(*Model) []string {
-	return []string{"json", "jsonl", "html", "text", "har", "otlp", "tape"}
+	var out []string
+	for _, f := range export.Formats() {
+		out = append(out, f.Name)
+	}
+	return out
 }
 
 func sessionNames(m *Model) []string {
@@ -211,16 +216,14 @@ func searchSeq(s *store.Session, seq uint64) (uint32, bool) {
 }
 
 func runExport(m *Model, arg string) (tea.Cmd, *store.QueryError) {
-	format, _, _ := strings.Cut(arg, " ")
+	format, path := splitExport(arg)
 	if format == "" {
-		format = "html"
+		return m.export(), nil
 	}
-	for _, f := range exportFormats(m) {
-		if f == format {
-			return m.export(Text(f)), nil
-		}
+	if _, ok := export.ByName(format); !ok {
+		return nil, badFormat(len("export ") + 1)
 	}
-	return nil, &store.QueryError{Column: len("export ") + 1, Msg: "formats are " + strings.Join(exportFormats(m), ", ")}
+	return m.exportAs(format, path), nil
 }
 
 func runTheme(m *Model, arg string) (tea.Cmd, *store.QueryError) {

@@ -27,7 +27,11 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	}
-	if act := actionOf(name, m.top().place()); act != actNone {
+	act := actionOf(name, m.top().place())
+	if act != actCopy {
+		m.turn = copyTurn{} // y begins with the first thing again
+	}
+	if act != actNone {
 		return m.act(act)
 	}
 	if len(name) == 1 && name[0] >= 'A' && name[0] <= 'Z' {
@@ -78,20 +82,13 @@ func (m *Model) act(act action) tea.Cmd {
 	case actFindings, actTools, actCalls, actCaps, actElicits:
 		return m.openSheet(act)
 	case actExport:
-		return m.export("html")
+		return m.export()
+	case actCopy:
+		return m.copyNext()
+	case actUndo:
+		return m.undelete()
 	}
 	return m.top().do(act)
-}
-
-// export copies the command that exports the session.
-func (m *Model) export(format Text) tea.Cmd {
-	id := m.chosen()
-	if id == "" {
-		m.say(inkWarn, "no session to export")
-		return nil
-	}
-	cmd := m.prog() + " export -T " + format + " -o " + quote(id+"."+format) + " " + quote(id)
-	return m.copy(string(cmd), "the export command", cmd)
 }
 
 // mouse finds what is below the pointer.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
 // draw is the inspector in w by h cells.
@@ -207,10 +209,10 @@ func mark(d *dress, spans []span, search string) []span {
 }
 
 // copyFrame copies a frame as it stood on the wire.
-func copyFrame(m *Model, p *stream, frame uint32) tea.Cmd {
-	s, src := p.s, m.src
+func copyFrame(m *Model, s *store.Session, frame uint32) tea.Cmd {
+	src := m.src
 	seq := "#" + Text(strconv.FormatUint(s.Frame(frame).Seq, 10))
-	command := m.prog() + " tail --format jsonl --where seq=" + seq[1:] + " " + quote(m.d.safe(s.ID))
+	command := m.prog() + " tail --format jsonl --where seq=" + seq[1:] + " " + m.word(m.d.safe(s.ID))
 	return m.work(func(context.Context) done {
 		rec, err := src.Body(s, frame)
 		body := bytes.Clone(rec.Body())
@@ -218,9 +220,11 @@ func copyFrame(m *Model, p *stream, frame uint32) tea.Cmd {
 			switch {
 			case err != nil:
 				m.say(inkError, "not copied: "+m.d.safe(err.Error()))
-				return nil
 			case len(body) == 0:
 				m.say(inkWarn, "not copied: "+seq+" has no body")
+			}
+			if err != nil || len(body) == 0 {
+				m.hintNext()
 				return nil
 			}
 			return m.copy(string(body), "frame "+seq, command)

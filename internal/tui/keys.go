@@ -33,6 +33,8 @@ const (
 	actCopy
 	actCopyValue
 	actExport
+	actDelete
+	actUndo
 	actAuth
 	actTools
 	actFindings
@@ -103,12 +105,15 @@ var bindings = [...]binding{
 	{actRaw, "b", "b", "bytes", "the frame as bytes, and back", inInspector},
 	{actFold, "-", "-", "", "fold all", inInspector},
 	{actUnfold, "+ =", "+", "", "unfold all", inInspector},
-	{actCopy, "y", "y", "copy", "copy the path of the log", inSessions},
-	{actCopy, "y", "y", "copy", "copy the frame", inStream | inInspector},
+	{actCopy, "y", "y", "copy", "copy the path of the log; again: the id, the command that shows it", inSessions},
+	{actCopy, "y", "y", "copy", "copy the frame; again: the value, the call as curl or a command, the path, the id", inStream | inInspector},
+	{actCopy, "y", "y", "copy", "copy the row; again: as JSON, the command, the path, the id", inSheets},
 	{actCopyValue, "Y", "Y", "", "copy the value of this line", inInspector},
-	{actExport, "e", "e", "export", "copy the command that exports the session", inSessions | inStream | inInspector | inAuth | inSheets},
+	{actExport, "e", "e", "export", "export to a file, or copy the command that does; only what the filter lets through", inSessions | inStream | inInspector | inAuth | inSheets},
 	{actAuth, "a", "a", "", "authorization: attempts, what was demanded, and why", leads},
 	{actEnter, "enter", "enter", "frame", "go to the frame of this line", inAuth},
+	{actDelete, "ctrl+d", "ctrl-d", "", "delete the session, or those that are marked, after asking: they go to the trash", inSessions},
+	{actUndo, "u", "u", "", "bring back what was deleted last, step by step", inSessions},
 	{actMark, "space", "space", "mark", "mark the row", inLists},
 	{actMerge, "m", "m", "merge", "the marked sessions as one stream, by time; without marks all that are listed", inSessions},
 	{actPane, "tab shift+tab", "tab", "pane", "the other pane, where there are two", inStream | inInspector},

@@ -298,10 +298,10 @@ const namesWidth = 60
 func (s *merged) command() Text {
 	t := s.m.prog() + " export -T text"
 	if s.view.text != "" {
-		t += " --where " + quote(s.m.d.safe(s.view.text))
+		t += " --where " + s.m.word(s.m.d.safe(s.view.text))
 	}
 	for _, l := range s.all {
-		t += " " + quote(s.m.d.safe(l.s.ID))
+		t += " " + s.m.word(s.m.d.safe(l.s.ID))
 	}
 	return t
 }

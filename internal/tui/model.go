@@ -31,8 +31,10 @@ type Model struct {
 
 	stack   []screen
 	prompt  *prompt
-	recent  []string // filters that were used, the newest last
-	notice  line     // what the last action did; the next key takes it away
+	recent  []string   // filters that were used, the newest last
+	deleted []deletion // what u brings back, the newest last
+	turn    copyTurn
+	notice  line // what the last action did; the next key takes it away
 	ticking bool
 	rules   Findings
 	working int // pieces of work that have not come back
@@ -324,13 +326,19 @@ func (m *Model) say(i ink, t Text) {
 // sayDone shows what an action did and the command that does the same.
 func (m *Model) sayDone(t, command Text) {
 	m.say(inkNote, t)
-	if command != "" {
-		if t != "" {
-			m.notice.put(inkText, "   ")
-		}
-		m.notice.put(inkDim, "$ ")
-		m.notice.put(inkText, command)
+	m.sayCommand(command)
+}
+
+// sayCommand adds a command to what was said.
+func (m *Model) sayCommand(command Text) {
+	if command == "" {
+		return
 	}
+	if len(m.notice.spans) > 0 {
+		m.notice.put(inkText, "   ")
+	}
+	m.notice.put(promptSign.ink, promptSign.text)
+	m.notice.put(inkText, command)
 }
 
 // prog is how commands begin.

@@ -17,6 +17,7 @@ const (
 	promptSearch
 	promptCommand
 	promptAsk
+	promptExport
 )
 
 // prompt is the line that takes the keys while something is typed.
@@ -36,7 +37,8 @@ type prompt struct {
 	back    int // how far back in history
 	draft   string
 
-	ask *question // instead of all that is typed
+	ask  *question // instead of all that is typed
+	what Text      // on the right, in place of the screen's own
 }
 
 // key edits the line, or ends the prompt.

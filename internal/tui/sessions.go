@@ -91,7 +91,9 @@ func (s *sessions) refresh() tea.Cmd {
 	}
 	at := 0
 	if s.moved {
-		at = max(0, slices.IndexFunc(s.shown, func(x *store.Session) bool { return x.ID == s.cur }))
+		if at = slices.IndexFunc(s.shown, func(x *store.Session) bool { return x.ID == s.cur }); at < 0 {
+			at = s.list.cur // it is gone: the one that took its place
+		}
 	}
 	_, h := s.m.body()
 	s.list.cur = at
@@ -208,10 +210,8 @@ func (s *sessions) do(act action) tea.Cmd {
 		return s.merge()
 	case actFilter:
 		s.m.prompt = s.filterPrompt()
-	case actCopy:
-		if x := s.selected(); x != nil {
-			return s.m.copy(x.Path, "the path of the log", "")
-		}
+	case actDelete:
+		return s.delete()
 	}
 	s.remember()
 	return nil

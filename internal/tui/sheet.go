@@ -85,7 +85,7 @@ func (s *sheet) session() string { return s.id }
 func (s *sheet) crumb() Text     { return s.page.name() }
 
 func (s *sheet) command() Text {
-	return s.m.prog() + " " + s.page.command() + " " + quote(s.m.d.safe(s.id))
+	return s.m.prog() + " " + s.page.command() + " " + s.m.word(s.m.d.safe(s.id))
 }
 
 // facts are those of the session, when it is not on the path already.

@@ -216,9 +216,9 @@ func (s *stream) command() Text {
 		t += " -f"
 	}
 	if s.view.text != "" {
-		t += " --where " + quote(s.m.d.safe(s.view.text))
+		t += " --where " + s.m.word(s.m.d.safe(s.view.text))
 	}
-	return t + " " + quote(s.m.d.safe(s.id))
+	return t + " " + s.m.word(s.m.d.safe(s.id))
 }
 
 // refresh takes over what has changed in the source.

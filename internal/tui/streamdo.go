@@ -49,8 +49,6 @@ func (s *stream) doInspector(act action) tea.Cmd {
 		s.leaveEnd(-1)
 	case actFilter:
 		s.m.prompt = s.insp.searchPrompt()
-	case actCopy:
-		return s.copy()
 	default:
 		return s.insp.do(act)
 	}
@@ -104,8 +102,6 @@ func (s *stream) doList(act action) tea.Cmd {
 		return s.nextOdd(-1)
 	case actMark:
 		s.mark()
-	case actCopy:
-		return s.copy()
 	}
 	return nil
 }
@@ -302,14 +298,6 @@ func (s *stream) mark() {
 	}
 	s.list.follow = false
 	s.list.move(1)
-}
-
-func (s *stream) copy() tea.Cmd {
-	if !s.hasSel {
-		s.m.say(inkWarn, "nothing to copy")
-		return nil
-	}
-	return copyFrame(s.m, s, s.sel)
 }
 
 func (s *stream) sort(letter byte) tea.Cmd {

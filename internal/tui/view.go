@@ -56,8 +56,9 @@ func (m *Model) lines() ([]line, *tea.Cursor) {
 		out = append(out, below...)
 		bodyHeight -= len(below)
 	}
-	out = append(out, m.top().draw(w, bodyHeight)...)
-	return append(out, m.footLine(w)), cursor
+	foot := m.footLines(w)
+	out = append(out, m.top().draw(w, bodyHeight-len(foot)+1)...)
+	return append(out, foot...), cursor
 }
 
 // body is where the screen of the stack stands.
@@ -128,6 +129,9 @@ func (m *Model) statusLine(w int) (line, *tea.Cursor) {
 	}
 	if m.prompt.kind == promptCommand || m.prompt.kind == promptAsk {
 		right = line{}
+	}
+	if m.prompt.what != "" {
+		right = of(span{m.prompt.what + " ", inkDim})
 	}
 	room := w - m.d.w.width(right) - 2
 	if room < w/2 {
