@@ -81,11 +81,14 @@ func (r *request) routing(h http.Header) {
 		h.Set(mcp.HeaderName, encodeHeader(r.name))
 	}
 	for _, p := range r.params {
-		if strings.HasPrefix(strings.ToLower(p.Name), mcp.HeaderParamPrefix) { // a log sets no other header
-			h.Add(p.Name, p.Value)
-		}
+		// A log sets no header outside of this family. Some programs write the
+		// names without what they all begin with.
+		h.Add(paramPrefix+strings.TrimPrefix(http.CanonicalHeaderKey(p.Name), paramPrefix), p.Value)
 	}
 }
+
+// paramPrefix is mcp.HeaderParamPrefix as headers are written.
+const paramPrefix = "Mcp-Param-"
 
 const (
 	sentinelOpen  = "=?base64?"

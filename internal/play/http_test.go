@@ -103,7 +103,7 @@ func (s *seen) check(t *testing.T, era string) {
 // The headers are those of the body that is sent; captured ones are sent as
 // they were, and only from the one family that a log may name.
 func TestRoutingHeaders(t *testing.T) {
-	const line = `{"direction":"c2s","transport":"http","exchange":1,"mcp_param_headers":[{"name":"Mcp-Param-Region","value":"=?base64?ZcO8?="},{"name":"Authorization","value":"Bearer stolen"}],"raw":{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"größe","arguments":{},` + meta5 + `}}}`
+	const line = `{"direction":"c2s","transport":"http","exchange":1,"mcp_param_headers":[{"name":"Mcp-Param-Region","value":"=?base64?ZcO8?="},{"name":"Authorization","value":"Bearer stolen"},{"name":"zone","value":"1"}],"raw":{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"größe","arguments":{},` + meta5 + `}}}`
 	url, s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
@@ -123,7 +123,7 @@ func TestRoutingHeaders(t *testing.T) {
 		}
 	}
 	for i, want := range []map[string]string{
-		{"Mcp-Name": "=?base64?Z3LDtsOfZQ==?=", "Mcp-Param-Region": "=?base64?ZcO8?=", "Authorization": ""},
+		{"Mcp-Name": "=?base64?Z3LDtsOfZQ==?=", "Mcp-Param-Region": "=?base64?ZcO8?=", "Mcp-Param-Zone": "1", "Authorization": ""},
 		{"Mcp-Name": "small", "Mcp-Param-Region": "", "Authorization": ""},
 	} {
 		for k, v := range want {

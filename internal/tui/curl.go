@@ -40,7 +40,8 @@ func curl(rec *capture.Record, target string, body []byte) string {
 	head("Mcp-Method", rec.MCPMethod)
 	head("Mcp-Name", rec.MCPName)
 	for _, p := range rec.MCPParamHeaders {
-		head("Mcp-Param-"+p.Name, p.Value)
+		const prefix = "Mcp-Param-" // which some programs leave out
+		head(prefix+strings.TrimPrefix(http.CanonicalHeaderKey(p.Name), prefix), p.Value)
 	}
 	head("Origin", h.Origin)
 	head("Last-Event-ID", h.LastEventID)
