@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 )
@@ -23,6 +24,7 @@ const (
 	oddType
 	oddDefault
 	oddRequired
+	oddInvalid
 )
 
 // oddities are what one walk over the schemas of a tool found: all rules on
@@ -34,6 +36,8 @@ type oddities struct {
 	root     val
 	input    bool // root is the inputSchema
 	declared bool // root has $schema
+	dialect  dialect
+	forms    keywordSet // of the dialect
 	refs     int
 	schemas  int
 	levels   int
@@ -64,10 +68,12 @@ func (o *oddities) walk(tool val) {
 		}
 		o.root, o.input, o.schemas, o.levels, o.choices = s, k == "inputSchema", 0, 0, 0
 		d := s.get("$schema")
-		if o.declared = d.ok(); o.declared && !marked(d) {
-			o.dialect(d)
+		o.dialect = draft2020
+		if o.declared = d.ok(); o.declared {
+			o.declares(d)
 		}
-		o.schema(s, 0)
+		o.forms = theForms()[o.dialect]
+		o.schema(s, 0, true)
 		if o.levels > 20 || o.schemas > 1000 || o.choices > 1000 {
 			o.hit(oddDepth, s, "more than 20 levels, 1000 subschemas or 1000 choices")
 		}
@@ -79,11 +85,31 @@ var dialects = []string{
 	"json-schema.org/draft-06/schema", "json-schema.org/draft-04/schema", "json-schema.org/schema",
 }
 
-// dialect judges $schema, without its scheme and an empty fragment.
-func (o *oddities) dialect(v val) {
+// dialectAt is the dialect of the same place in dialects. What only says that
+// it is a schema may be of any.
+var dialectAt = [...]dialect{draft2020, draft2019, draft7, draft6, draft4, otherDialect}
+
+// theForms are the forms of all dialects, made when they are needed first.
+var theForms = sync.OnceValue(func() []keywordSet {
+	out := make([]keywordSet, otherDialect+1)
+	for d := range knownDialects {
+		out[d] = formsOf(d)
+	}
+	return out
+})
+
+// declares judges $schema, without its scheme and an empty fragment.
+func (o *oddities) declares(v val) {
+	if o.dialect = otherDialect; marked(v) {
+		return
+	}
 	s := strings.TrimSuffix(v.str(), "#")
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "http://"), "https://")
-	switch i := slices.Index(dialects, strings.TrimSuffix(s, "/")); {
+	i := slices.Index(dialects, strings.TrimSuffix(s, "/"))
+	if i >= 0 {
+		o.dialect = dialectAt[i]
+	}
+	switch {
 	case i < 0:
 		o.hit(oddDialect, v, "$schema is "+show(v))
 	case i > 0 && i < 5:
@@ -91,7 +117,10 @@ func (o *oddities) dialect(v val) {
 	}
 }
 
-func (o *oddities) schema(s val, depth int) {
+// schema judges a schema and those in it. As long as the way there goes
+// through keywords of the dialect, its own have to have the form that the
+// meta-schema demands.
+func (o *oddities) schema(s val, depth int, known bool) {
 	if !s.isObject() || depth > maxSchemaDepth {
 		return
 	}
@@ -100,20 +129,38 @@ func (o *oddities) schema(s val, depth int) {
 	t := s.t
 	for c := s.i + 1; c < t.nodes[s.i].skip; c = t.nodes[c].skip {
 		m, k := val{t, c}, t.key(c)
+		f := formAny
+		if known {
+			if f = o.forms[string(k)]; f != formAny && !m.fits(f, o.dialect) {
+				o.invalid(s, m, string(k), f)
+			}
+		}
 		o.keyword(s, m, k)
 		switch p := placeOf(k); {
 		case p == noSchema:
 		case m.isObject() && p == mapSchema:
 			for i := c + 1; i < t.nodes[c].skip; i = t.nodes[i].skip {
-				o.schema(val{t, i}, depth+1)
+				o.schema(val{t, i}, depth+1, f != formAny)
 			}
 		case m.isObject() && (p == oneSchema || p == someSchema):
-			o.schema(m, depth+1)
+			o.schema(m, depth+1, f != formAny)
 		case m.isArray() && (p == listSchema || p == someSchema):
 			for i := c + 1; i < t.nodes[c].skip; i = t.nodes[i].skip {
-				o.schema(val{t, i}, depth+1)
+				o.schema(val{t, i}, depth+1, f != formAny)
 			}
 		}
+	}
+}
+
+// invalid tells of a keyword that is not what the dialect has, unless another
+// rule is about just that.
+func (o *oddities) invalid(s, m val, key string, f form) {
+	switch {
+	case marked(m):
+	case !o.declared && (key == "items" && m.isArray() || strings.HasPrefix(key, "exclusive") && m.typ() == wire.Bool): // schema-legacy-keyword
+	case o.input && s.i == o.root.i && (key == "required" || key == "properties"): // tool-required-shape, tool-properties-not-object
+	default:
+		o.hit(oddInvalid, m, key+" is "+show(m)+"; want "+wants[f])
 	}
 }
 

@@ -32,6 +32,13 @@ var dialectRules = []Rule{
 		Spec:  "https://json-schema.org/draft/2020-12/json-schema-core#section-8.1.1",
 	},
 	{
+		ID: "schema-invalid", Signal: Warn, Level: Must, on: onTool, methods: listOnly, check: schemaInvalid,
+		Title: "A schema is not valid in its dialect",
+		Help:  "A keyword is not what the meta-schema of the declared dialect demands, 2020-12 where none is declared. Validators refuse the whole schema, and clients drop the tool.",
+		Fix:   "Correct the keyword that is named.",
+		Spec:  "2026-07-28/basic/index#schema-validation",
+	},
+	{
 		ID: "schema-legacy-keyword", Signal: Warn, Level: Should, Revisions: R4Up, on: onTool, methods: listOnly, check: oddity(oddLegacy),
 		Title: "A schema without $schema uses a keyword of another dialect",
 		Help:  "It is read as 2020-12, where the keyword says nothing or is an error.",
@@ -95,4 +102,15 @@ func oddity(kind oddKind) func(*ctx) {
 			}
 		}
 	}
+}
+
+// schemaInvalid is no more than a note before 2025-11-25, which was the first
+// to name a dialect.
+func schemaInvalid(c *ctx) {
+	weaker := c.weaker
+	if !c.rev.within(R4Up) {
+		c.weaker = Info
+	}
+	oddity(oddInvalid)(c)
+	c.weaker = weaker
 }

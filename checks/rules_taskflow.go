@@ -279,7 +279,14 @@ func taskNeeded(c *ctx) {
 	if c.req == nil || c.req.task || c.req.cut || c.req.def == nil || c.req.def.rev != R4 || c.req.def.task != "required" {
 		return
 	}
-	if declared, _ := c.takesTasks(c.method, true); declared {
+	declared, _ := c.takesTasks(c.method, true)
+	switch weaker := c.weaker; {
+	case !declared:
+	case c.result.get("isError").isTrue(): // the npm SDK refuses so
+		c.weaker = Info
+		c.hitAt("/result", "taskSupport is required, and the call without a task was refused in a result, not with -32601")
+		c.weaker = weaker
+	default:
 		c.hitAt("/result", "taskSupport is required, and the call without a task was answered")
 	}
 }
