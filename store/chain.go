@@ -14,6 +14,7 @@ import (
 // new request that looks like the first.
 type asked struct {
 	op       OpIndex
+	client   uint16
 	method   uint32
 	name     uint32
 	args     uint64   // hash of the canonical arguments
@@ -100,7 +101,7 @@ func (a *Appender) inputRequired(ev *Event, cl *client, op *Operation) {
 		return
 	}
 	op.WantsInput = true
-	w := asked{op: ev.OpIndex, method: op.method, name: op.name, args: a.args[ev.OpIndex], keys: memberNames(wire.Get(ev.Msg.Result, "inputRequests"))}
+	w := asked{op: ev.OpIndex, client: cl.index, method: op.method, name: op.name, args: a.args[ev.OpIndex], keys: memberNames(wire.Get(ev.Msg.Result, "inputRequests"))}
 	if state, ok := wire.Text(wire.Get(ev.Msg.Result, "requestState")); ok {
 		w.state, w.hasState = a.hash([]byte(state)), true
 	}
@@ -141,25 +142,35 @@ func (a *Appender) retry(ev *Event, cl *client, op *Operation) {
 	cl.asked = slices.Delete(cl.asked, k, k+1)
 }
 
+// match finds what a request follows up in the list. What was asked on another
+// connection counts as sure only when it is the only thing that fits.
 func (a *Appender) match(cl *client, op *Operation, args uint64, keys []string, state uint64, hasState bool) (int, Link) {
-	weak := -1
-	for pass := ByState; pass >= ByKeys; pass-- {
-		for k := len(cl.asked) - 1; k >= 0; k-- {
-			w := &cl.asked[k]
-			if w.method != op.method {
-				continue
-			}
-			switch {
-			case pass == ByState && hasState && w.hasState && w.state == state:
-				return k, ByState
-			case pass == ByKeys && w.name == op.name && w.args == args && len(keys) > 0 && subset(keys, w.keys):
-				return k, ByKeys
-			case pass == ByKeys && w.name == op.name && weak < 0 && overlap(keys, w.keys):
-				weak = k
-			}
+	other, others, weak := -1, 0, -1
+	for k := len(cl.asked) - 1; k >= 0; k-- {
+		if w := &cl.asked[k]; w.method == op.method && hasState && w.hasState && w.state == state {
+			return k, ByState
 		}
 	}
-	if weak >= 0 {
+	for k := len(cl.asked) - 1; k >= 0; k-- {
+		w := &cl.asked[k]
+		if w.method != op.method || w.name != op.name {
+			continue
+		}
+		switch fits := w.args == args && len(keys) > 0 && subset(keys, w.keys); {
+		case fits && w.client == cl.index:
+			return k, ByKeys
+		case fits:
+			other = k
+			others++
+		}
+		if weak < 0 && overlap(keys, w.keys) {
+			weak = k
+		}
+	}
+	switch {
+	case others == 1:
+		return other, ByKeys
+	case weak >= 0:
 		return weak, Weak
 	}
 	return -1, NoLink

@@ -21,10 +21,24 @@ type client struct {
 	started    bool              // it sent initialize without a session
 	cancelled  map[opKey]OpIndex // given up and not answered: a late answer may come
 	negotiated revision
-	asked      []asked
-	tasks      map[string]OpIndex
 	walks      map[string]*walk
-	questions  map[questionKey]uint32
+	*ends
+}
+
+// ends are what a later request may take up again: answers that want input,
+// the questions in them, tasks, listings with more pages. Clients on HTTP that
+// have no session share one: since 2026-07-28 the requests of a client belong
+// to no connection, and each may come on another.
+type ends struct {
+	shared    bool
+	asked     []asked
+	questions map[questionKey]uint32
+	tasks     map[string]OpIndex
+	pages     map[string]*walk // the newest walk that has a next page, by method; only when shared
+}
+
+func newEnds(shared bool) *ends {
+	return &ends{shared: shared, questions: map[questionKey]uint32{}, tasks: map[string]OpIndex{}, pages: map[string]*walk{}}
 }
 
 // opKey finds the open operation that a response answers: ids are a space of
@@ -69,19 +83,20 @@ type clients struct {
 	byConn    map[string]*client
 	exchanges map[uint64]*exchange
 	order     []uint64 // exchanges, oldest first, for forgetting
+	roaming   *ends    // of the clients that have a connection and no session
 }
 
 func newClients(l Limits) *clients {
-	return &clients{limits: l, bySession: map[string]*client{}, byConn: map[string]*client{}, exchanges: map[uint64]*exchange{}}
+	return &clients{limits: l, bySession: map[string]*client{}, byConn: map[string]*client{}, exchanges: map[uint64]*exchange{}, roaming: newEnds(true)}
 }
 
-func (c *clients) add() *client {
+func (c *clients) add(e *ends) *client {
 	if len(c.list) >= c.limits.Clients {
 		return c.list[len(c.list)-1]
 	}
 	n := &client{
 		index: uint16(len(c.list)), open: map[opKey][]OpIndex{}, token: map[tokenKey]OpIndex{}, cancelled: map[opKey]OpIndex{},
-		tasks: map[string]OpIndex{}, walks: map[string]*walk{}, questions: map[questionKey]uint32{}, events: map[uint64]bool{},
+		walks: map[string]*walk{}, events: map[uint64]bool{}, ends: e,
 	}
 	c.list = append(c.list, n)
 	return n
@@ -91,7 +106,7 @@ func (c *clients) add() *client {
 func (c *clients) of(rec *capture.Record) (*client, *exchange) {
 	if rec.Transport != capture.HTTP || rec.ConnID == "" && rec.MCPSession == "" && rec.Exchange == 0 {
 		if len(c.list) == 0 {
-			c.add()
+			c.add(newEnds(false))
 		}
 		return c.list[0], nil
 	}
@@ -107,7 +122,7 @@ func (c *clients) of(rec *capture.Record) (*client, *exchange) {
 		return cl, nil
 	}
 	if opensSession(rec) && cl.started {
-		cl = c.add() // another handshake on a connection that is kept alive: another client session
+		cl = c.add(c.roaming) // another handshake on a connection that is kept alive: another client session
 		c.byConn[rec.ConnID] = cl
 	}
 	cl.started = cl.started || opensSession(rec)
@@ -134,14 +149,14 @@ func (c *clients) find(rec *capture.Record) *client {
 	if rec.MCPSession != "" {
 		cl := c.bySession[rec.MCPSession]
 		if cl == nil {
-			cl = c.add()
+			cl = c.add(newEnds(false))
 			c.bySession[rec.MCPSession] = cl
 		}
 		return cl
 	}
 	cl := c.byConn[rec.ConnID]
 	if cl == nil {
-		cl = c.add()
+		cl = c.add(c.roaming)
 		c.byConn[rec.ConnID] = cl
 	}
 	return cl

@@ -72,7 +72,10 @@ func (a *Appender) page(ev *Event, cl *client) {
 	switch {
 	case !asked:
 		w = &walk{listing: Listing{Method: method, First: ev.Index, Complete: true}}
-	case w == nil || !w.hasNext || w.next != cursor:
+	case w.leadsTo(cursor):
+	case cl.pages[method].leadsTo(cursor):
+		w = cl.pages[method]
+	default:
 		w = &walk{listing: Listing{Method: method, First: ev.Index}} // pages before it were not seen
 	}
 	cl.walks[method] = w
@@ -91,10 +94,16 @@ func (a *Appender) page(ev *Event, cl *client) {
 	}
 	w.next, w.hasNext = wire.Text(wire.Get(ev.Msg.Result, "nextCursor"))
 	if w.hasNext {
+		if cl.shared {
+			cl.pages[method] = w
+		}
 		return
 	}
 	a.listed(*l)
 }
+
+// leadsTo reports whether the walk goes on with that page.
+func (w *walk) leadsTo(cursor string) bool { return w != nil && w.hasNext && w.next == cursor }
 
 func define(v []byte, size int, frame uint32, nameBytes int) Definition {
 	name := wire.GetString(v, "name")
