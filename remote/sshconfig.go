@@ -195,7 +195,7 @@ func (s *Setup) resolveJumps(h *Host, c *config) error {
 	jump := c.get("ProxyJump")
 	if jump == "" || strings.EqualFold(jump, "none") {
 		if cmd := c.get("ProxyCommand"); jump == "" && cmd != "" && !strings.EqualFold(cmd, "none") {
-			return errors.New("ProxyCommand is not supported; ProxyJump is")
+			return step(StepConfig, h, errors.New("ProxyCommand is not followed; ProxyJump is"), "say it with ProxyJump, or use ssh itself: mcpsnoop remote --print gives the command")
 		}
 		return nil
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -13,8 +14,9 @@ import (
 
 // attach shows the UI of a far hub on this terminal.
 func (a *App) attach(ctx context.Context, o *remoteOptions) error {
-	in, ok := a.In.(*os.File)
-	if !ok || !a.InTTY || !a.OutTTY {
+	in, isIn := a.In.(*os.File)
+	out, isOut := a.Out.(*os.File)
+	if !isIn || !isOut || !a.InTTY || !a.OutTTY {
 		return withHint(fmt.Errorf("attaching needs a terminal"), "mcpsnoop remote --once copies without one")
 	}
 	dialer, err := a.remoteSetup(o).NewDialer(ctx, o.Targets[0], func(s string) { a.note("%s", s) })
@@ -27,17 +29,22 @@ func (a *App) attach(ctx context.Context, o *remoteOptions) error {
 		return err
 	}
 	defer conn.Close()
-	t := remote.Terminal{In: in, Out: a.Out, Err: a.Err, Term: a.Getenv("TERM"), Env: terminalEnv(a.Env), Width: 80, Height: 24}
-	if w, h, err := term.GetSize(int(in.Fd())); err == nil {
+	t := remote.Terminal{In: in, Out: out, Err: a.Err, Term: cmp.Or(a.Getenv("TERM"), defaultTerm), Env: terminalEnv(a.Env), Width: 80, Height: 24}
+	if w, h, err := term.GetSize(int(out.Fd())); err == nil {
 		t.Width, t.Height = w, h
 	}
+	restore, err := screenModes(out)
+	if err != nil {
+		return fmt.Errorf("set up the terminal: %w", err)
+	}
+	defer restore()
 	before, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return fmt.Errorf("set up the terminal: %w", err)
 	}
 	defer func() { _ = term.Restore(int(in.Fd()), before) }()
 	var stop func()
-	t.Resizes, stop = resizes(in)
+	t.Resizes, stop = resizes(out) // of the screen: a console has no size on the side of the keys
 	defer stop()
 	code, err := remote.Attach(ctx, conn, o.Where, t)
 	if err == nil && code != 0 {

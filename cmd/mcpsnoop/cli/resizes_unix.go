@@ -12,30 +12,17 @@ import (
 
 // resizes gives the sizes of a terminal as they change, until stop.
 func resizes(tty *os.File) (sizes <-chan [2]int, stop func()) {
-	out := make(chan [2]int, 1)
 	sig := make(chan os.Signal, 1)
-	done := make(chan struct{})
 	signal.Notify(sig, syscall.SIGWINCH)
-	go func() {
-		for {
-			select {
-			case <-done:
-				return
-			case <-sig:
-			}
-			w, h, err := term.GetSize(int(tty.Fd()))
-			if err != nil {
-				continue
-			}
-			select {
-			case out <- [2]int{w, h}:
-			case <-done:
-				return
-			}
-		}
-	}()
-	return out, func() {
+	sizes, end := watchSizes(sig, func() (int, int, error) { return term.GetSize(int(tty.Fd())) })
+	return sizes, func() {
 		signal.Stop(sig)
-		close(done)
+		end()
 	}
 }
+
+// screenModes needs nothing here: terminals take escape sequences.
+func screenModes(*os.File) (restore func(), err error) { return func() {}, nil }
+
+// defaultTerm is what a terminal is that does not say so.
+const defaultTerm = ""

@@ -384,7 +384,7 @@ func TestSSHScreen(t *testing.T) {
 	if err := pty.Setsize(s.tty, &pty.Winsize{Rows: 40, Cols: 132}); err != nil {
 		t.Fatal(err)
 	}
-	r.until("it is drawn anew", func() bool { return strings.Contains(s.out.String()[mark:], "files") })
+	r.until("it is drawn anew, and fills the new size", func() bool { return fills(s.out.String()[mark:], 132, 40, "files") })
 	fmt.Fprint(s.tty, "\x1a\r") // ctrl-z is nothing here; enter opens
 	r.until("the stream", s.has("tools/call"))
 	fmt.Fprint(s.tty, "q")
