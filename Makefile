@@ -88,7 +88,7 @@ e2e: build ## the demo through the built binary, and every command on what it re
 bench: build ## measure against the bars of docs/PERFORMANCE.md; BENCH='--only stdio' for some rows
 	@$(call need,python3,the bench) || exit 0; python3 testdata/bench/bench.py --bin $(BIN) $(BENCH)
 
-conformance: build testdata/conformance/node_modules ## the official conformance suite, straight and with the HTTP proxy in between
+conformance: build testdata/conformance/node_modules ## the official conformance suite, straight and with the HTTP proxy in between; then what check says of the traffic
 	@if [ -d testdata/conformance/node_modules ]; then python3 testdata/conformance/conformance.py --bin $(BIN) $(CONFORMANCE); fi
 
 testdata/conformance/node_modules: testdata/conformance/package-lock.json

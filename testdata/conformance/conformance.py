@@ -1,25 +1,29 @@
 #!/usr/bin/env python3
-"""Run the official MCP conformance suite with and without mcpsnoop in between, and compare every check.
+"""Run the official MCP conformance suite with and without mcpsnoop in between, compare every check, and judge what was recorded.
 
 usage: conformance.py --bin PATH [--only WORD] [--keep DIR]
        conformance.py via PATH CLIENT... URL        (the suite starts this as the client; not for people)
        conformance.py forward PATH CLIENT... URL    (likewise)
 
-Server scenarios: the suite, then the go-sdk's everything-server, for two revisions. Client scenarios but for auth/: the
-suite's servers, then the go-sdk's everything-client. Scenarios auth/: the go-sdk's client through the proxy before its
-server, and a client on Node through an explicit proxy. Exit 0 when no check differs outside of differences.txt, 1 when one
-does, 2 when nothing could be run. README.md says more.
+Server scenarios: the suite, then a server on the go-sdk or the TypeScript SDK, for two revisions. Client scenarios but for
+auth/: the suite's servers, then a client on either SDK. Scenarios auth/: the go-sdk's client through the proxy before its
+server, and a client on Node through an explicit proxy. Exit 0 when no check differs outside of differences.txt and `check`
+finds nothing outside of findings.txt, 1 when not, 2 when nothing could be run. README.md says more.
 """
 import argparse, collections, json, os, re, shutil, signal, socket, subprocess, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
+from findings import Judge, Scenario
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 SUITE = os.path.join(HERE, "node_modules", "@modelcontextprotocol", "conformance")
 SDK = "github.com/modelcontextprotocol/go-sdk/conformance/"
-REVISIONS = {"2025-11-25": ["-stateless=false"], "2026-07-28": []}     # revision -> flags of the server
+GO, TS, TS1 = "go-sdk", "typescript-sdk", "typescript-sdk 1"           # who is on the other side of the suite
+REVISIONS = {"2025-11-25": ["-stateless=false"], "2026-07-28": []}     # revision -> flags of the go-sdk's server
 AUTH = "auth/"                                                         # scenarios in which the client signs in: groups of their own
+LOGS = "MCPSNOOP_CONFORMANCE_LOGS"                                     # where `via` and `forward` put logs, a folder for each scenario
 
 
 class Broken(Exception):
@@ -53,9 +57,10 @@ def stop(process):
             process.wait()
 
 
-def start_proxy(binary, *where):
+def start_proxy(binary, home, *where):
     port = free_port()
-    p = subprocess.Popen([binary, "http", *where, "--listen", "127.0.0.1:%d" % port], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    p = subprocess.Popen([binary, "http", *where, "--listen", "127.0.0.1:%d" % port], env=dict(os.environ, MCPSNOOP_HOME=home),
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_for_port(port, p)
     except Broken:
@@ -64,10 +69,14 @@ def start_proxy(binary, *where):
     return p, port
 
 
+def logs_of_this_scenario():
+    return os.path.join(os.environ[LOGS], os.environ["MCP_CONFORMANCE_SCENARIO"])
+
+
 def via(argv):
     """Put the proxy before the server that the suite has started, and run the client against the proxy."""
     binary, client, url = argv[0], argv[1:-1], argv[-1]
-    proxy, port = start_proxy(binary, "--target", url)
+    proxy, port = start_proxy(binary, logs_of_this_scenario(), "--target", url)
     try:
         u = urlsplit(url)
         return subprocess.call(client + [u._replace(netloc="%s:%d" % (u.hostname, port)).geturl()])
@@ -78,7 +87,7 @@ def via(argv):
 def forward(argv):
     """Run the client with an explicit proxy, as Node takes it from the environment."""
     binary, client, url = argv[0], argv[1:-1], argv[-1]
-    proxy, port = start_proxy(binary, "--forward", "--observe-auth")
+    proxy, port = start_proxy(binary, logs_of_this_scenario(), "--forward", "--observe-auth")
     try:
         return subprocess.call(client + [url], env=dict(os.environ, NODE_USE_ENV_PROXY="1", HTTP_PROXY="http://127.0.0.1:%d" % port, NO_PROXY=""))
     finally:
@@ -97,74 +106,117 @@ def find_node():
 
 
 class Rig:
+    """Runs scenarios both ways. Each method gives, for direct and proxied: (exit code, {scenario: checks})."""
+
     def __init__(self, binary, tmp):
         self.bin, self.tmp = os.path.abspath(binary), tmp
-        self.node, self.leaks = find_node(), []
+        self.node, self.leaks, self.recorded = find_node(), [], []
         with open(os.path.join(SUITE, "package.json"), encoding="utf-8") as f:
             meta = json.load(f)
         entry = meta["bin"] if isinstance(meta["bin"], str) else next(iter(meta["bin"].values()))
         self.suite = [self.node, os.path.join(SUITE, entry)]
         self.version = meta["version"]
-        self.env = dict(os.environ, MCPSNOOP_HOME=os.path.join(tmp, "home"), HOME=tmp)
-        os.environ["MCPSNOOP_HOME"] = self.env["MCPSNOOP_HOME"]
+        self.env = dict(os.environ, HOME=tmp)
         for name in ("everything-server", "everything-client"):
             subprocess.run(["go", "build", "-o", os.path.join(tmp, name), SDK + name], cwd=ROOT, check=True)
+        self.clients = {
+            GO: [os.path.join(tmp, "everything-client")],
+            TS: [self.node, os.path.join(HERE, "everything-client.mjs")],
+            TS1: [self.node, os.path.join(HERE, "auth-client.mjs")],
+        }
 
-    def run(self, args, out):
+    def run(self, args, out, logs=None):
         cwd = os.path.join(self.tmp, "cwd")
         os.makedirs(cwd, exist_ok=True)
-        p = subprocess.run(self.suite + args + ["-o", out], cwd=cwd, env=self.env, capture_output=True, text=True, timeout=300)
+        env = dict(self.env, **{LOGS: logs}) if logs else self.env
+        p = subprocess.run(self.suite + args + ["-o", out], cwd=cwd, env=env, capture_output=True, text=True, timeout=300)
         found = checks(out)
         if not found:
             raise Broken("the suite gave no checks: exit %d; %s" % (p.returncode, (p.stdout + p.stderr).strip()[-300:]))
         return p.returncode, found
 
-    def server(self, revision):
-        """-> direct and proxied: (exit code, {scenario: checks})"""
+    def scenarios(self, side, *filters):
+        out = subprocess.run(self.suite + ["list", "--" + side, *filters], capture_output=True, text=True, env=self.env).stdout
+        return re.findall(r"^\s+- (\S+)(?: \[(.*)\])?", out, re.M)
+
+    def note(self, sdk, name, home, found):
+        """Remember what was recorded, to be judged. A scenario passes when no check of it fails without mcpsnoop."""
+        self.recorded.append(Scenario(sdk, name, home, not total(found, "FAILURE")))
+
+    def server(self, name):
+        """All scenarios of a revision: straight in one go, proxied each with a proxy and a log of its own."""
+        sdk, revision = name.rsplit(" ", 1)
         port = free_port()
-        server = subprocess.Popen([os.path.join(self.tmp, "everything-server"), "-http=127.0.0.1:%d" % port] + REVISIONS[revision],
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        proxy = None
+        argv = {
+            GO: [os.path.join(self.tmp, "everything-server"), "-http=127.0.0.1:%d" % port] + REVISIONS[revision],
+            TS: [self.node, os.path.join(HERE, "everything-server.mjs"), str(port)],
+        }[sdk]
+        out = os.path.join(self.tmp, "server-%s-%s" % (sdk, revision))
+        server = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             wait_for_port(port, server)
-            proxy, listen = start_proxy(self.bin, "--target", "http://127.0.0.1:%d" % port)
-            return [self.run(["server", "--url", "http://127.0.0.1:%d" % p, "--requirements", revision], os.path.join(self.tmp, "%s-%s" % (revision, way)))
-                    for way, p in (("direct", port), ("proxied", listen))]
+            url = "http://127.0.0.1:%d" % port
+            direct = self.run(["server", "--url", url, "--requirements", revision], out + "-direct")
+            proxied = {}
+            for name in sorted(direct[1]):
+                home = self.home(sdk, "server", revision, name)
+                found = self.proxied(url, home, ["--scenario", name.removeprefix("server-"), "--spec-version", revision, "--force"], os.path.join(out + "-proxied", name))
+                proxied.update(found)
+                self.note(sdk, "server %s %s" % (revision, name.removeprefix("server-")), home, {name: direct[1][name]})
+            return direct, (direct[0], proxied)                        # one by one, the suite counts extensions as failed too
         finally:
-            for p in (proxy, server):
-                if p:
-                    stop(p)
+            stop(server)
 
-    def client_scenarios(self):
-        out = subprocess.run(self.suite + ["list", "--client"], capture_output=True, text=True, env=self.env).stdout
-        names = re.findall(r"^\s+- (\S+)", out, re.M)
-        return [n for n in names if not n.startswith(AUTH)]
+    def proxied(self, url, home, which, out):
+        proxy, port = start_proxy(self.bin, home, "--target", url)
+        try:
+            return self.run(["server", "--url", "http://127.0.0.1:%d" % port, *which], out)[1]
+        finally:
+            stop(proxy)
 
-    def client(self, scenario):
-        client = os.path.join(self.tmp, "everything-client")
-        ways = {"direct": client, "proxied": " ".join([sys.executable, os.path.abspath(__file__), "via", self.bin, client])}
-        return [self.run(["client", "--command", command, "--scenario", scenario], os.path.join(self.tmp, "client-%s-%s" % (scenario.replace("/", "_"), way)))
-                for way, command in ways.items()]
+    def home(self, *parts):
+        return os.path.join(self.tmp, "logs", *parts)
 
+    def client_runs(self):
+        """Each scenario once for each revision; an extension has none."""
+        for name, revisions in self.scenarios("client"):
+            if not name.startswith(AUTH):
+                known = [r for r in revisions.split(",") if r in REVISIONS] or [""]
+                yield from ("%s %s" % (name, r) if r else name for r in known)
+
+    def client(self, sdk):
+        def both(name):
+            scenario, _, revision = name.partition(" ")
+            logs = self.home(sdk, "client", revision)
+            args = ["client", "--scenario", scenario] + (["--spec-version", revision] if revision else [])
+            out = os.path.join(self.tmp, "client-%s-%s" % (sdk, name.replace(" ", "-")))
+            direct, proxied = [self.run(args + ["--command", self.command(way, sdk)], out + "-" + way, logs) for way in ("direct", "via")]
+            self.note(sdk, " ".join(["client", revision, scenario]).replace("  ", " "), os.path.join(logs, scenario), direct[1])
+            return direct, proxied
+        return both
+
+    def command(self, way, sdk):
+        """How the suite starts the client: straight, or through this program, which puts a proxy in between."""
+        return " ".join(([] if way == "direct" else [sys.executable, os.path.abspath(__file__), way, self.bin]) + self.clients[sdk])
 
     def auth(self, way):
         """All of the core suite at once, straight and with the proxy in between; what counts are the scenarios auth/."""
-        verb, client = {
-            "reverse": ("via", os.path.join(self.tmp, "everything-client")),
-            "forward": ("forward", "%s %s" % (self.node, os.path.join(HERE, "auth-client.mjs"))),
-        }[way]
-        both = []
-        for name, command in (("direct", client), ("proxied", " ".join([sys.executable, os.path.abspath(__file__), verb, self.bin, client]))):
-            _, found = self.run(["client", "--command", command, "--suite", "core"], os.path.join(self.tmp, "auth-%s-%s" % (way, name)))
+        verb, sdk = {"reverse": ("via", GO), "forward": ("forward", TS1)}[way]
+        logs, both = self.home(way), []
+        for name, command in (("direct", self.command("direct", sdk)), ("proxied", self.command(verb, sdk))):
+            _, found = self.run(["client", "--command", command, "--suite", "core"], os.path.join(self.tmp, "auth-%s-%s" % (way, name)), logs)
             both.append((0, {"%s %s" % (way, s): c for s, c in found.items() if s.startswith(AUTH)}))
-        self.secrets(both[1][1])
+            if name == "direct":
+                for scenario in found:
+                    self.note(sdk, "%s %s" % (way, scenario), os.path.join(logs, scenario), {scenario: found[scenario]})
+        self.secrets(both[1][1], logs)
         return both
 
-    def secrets(self, found):
+    def secrets(self, found, logs):
         """No token that the suite's servers have issued may stand in a log."""
         if not found:
             raise Broken("the suite has no scenario %s" % AUTH)
-        for where, _, names in os.walk(os.path.join(self.tmp, "home")):
+        for where, _, names in os.walk(logs):
             for n in names:
                 with open(os.path.join(where, n), "rb") as f:
                     for m in re.finditer(rb"test-(access-)?token[-\w.]*|eyJ[\w-]{10,}\.[\w-]+", f.read()):
@@ -245,9 +297,11 @@ def main():
     excused, found, ran = allowed(), [], 0
     try:
         rig = Rig(a.bin, tmp)
+        runs = list(rig.client_runs())
         groups = (
-            ("server", "Server scenarios of the suite %s: go-sdk everything-server" % rig.version, list(REVISIONS), rig.server, 1),
-            ("client", "Client scenarios of the suite %s, without auth/: go-sdk everything-client" % rig.version, rig.client_scenarios(), rig.client, 2),
+            ("server", "Server scenarios of the suite %s" % rig.version, ["%s %s" % (sdk, r) for sdk in (GO, TS) for r in REVISIONS], rig.server, 2),
+            ("client", "Client scenarios of the suite %s, without auth/: %s" % (rig.version, GO), runs, rig.client(GO), 2),
+            ("client", "Client scenarios of the suite %s, without auth/: %s" % (rig.version, TS), runs, rig.client(TS), 2),
             ("auth", "Client scenarios auth/ of the core suite: reverse with go-sdk everything-client, forward with a client on Node", ["reverse", "forward"], rig.auth, 1),
         )
         for group, title, names, measure, workers in groups:
@@ -265,7 +319,11 @@ def main():
                 ran += total(both[0][1])
                 rows.append(row(name, both, diffs))
             table(title, rows)
-    except (Broken, subprocess.SubprocessError, OSError) as ex:
+        judge = Judge(rig.bin)
+        for recorded in sorted(rig.recorded):
+            judge.add(recorded)
+        judge.table()
+    except (Broken, subprocess.SubprocessError, OSError, ValueError) as ex:
         ap.exit(2, "conformance.py: %s\n" % ex)
     finally:
         if not a.keep:
@@ -279,7 +337,14 @@ def main():
         why = excused.get(name)
         bad += why is None
         print("%s %s: %s" % ("differs," if why is None else "differs (%s)," % why, name, what))
-    print("%d checks compared, %d differ, %d of them excused" % (ran, len(found), len(found) - bad))
+    print("%d checks compared, %d differ, %d of them excused" % (ran, len(found), len(found) - bad + len(rig.leaks)))
+    stale = [] if a.only else judge.stale()
+    for line in judge.bad:
+        print("found in traffic that the suite passes: " + line)
+    for line in stale:
+        print("listed in findings.txt and no longer found: " + line)
+    bad += len(judge.bad) + len(stale)
+    print("%d runs of scenarios judged, %d findings outside of findings.txt, %d of its %d lines stale" % (judge.scenarios, len(judge.bad), len(stale), len(judge.known)))
     sys.exit(1 if bad else 0)
 
 
