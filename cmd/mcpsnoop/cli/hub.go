@@ -115,9 +115,11 @@ func runHub(ctx context.Context, app *App, o *hubOptions) error {
 		g.Go(func() error { return p(within) })
 	}
 	if o.TUI {
+		opts := app.uiOptions(o.Theme.value)
+		opts.Actions.Trash = src.trash
 		g.Go(func() error {
 			defer stop()
-			return app.show(within, src, app.uiOptions(o.Theme.value), false, func(context.Context) {})
+			return app.show(within, src, opts, false, func(context.Context) {})
 		})
 	}
 	err = g.Wait()
@@ -139,6 +141,7 @@ func runWatch(ctx context.Context, app *App) error {
 type hubSource struct {
 	*hub.Hub
 	state string // folder
+	trash *uiTrash
 }
 
 func (a *App) newHubSource(o *hubOptions) (*hubSource, error) {
@@ -156,7 +159,9 @@ func (a *App) newHubSource(o *hubOptions) (*hubSource, error) {
 		FS: a.FS, Dir: filepath.Join(state, sessionsDir), HistoryLimit: o.Limit, Observe: liveRules,
 		Sources: []hub.Source{&mirrors{fs: a.FS, dir: filepath.Join(state, remoteDir), limit: o.Limit}},
 	})
-	return &hubSource{h, state}, nil
+	src := &hubSource{Hub: h, state: state}
+	src.trash = a.newTrash(src)
+	return src, nil
 }
 
 // mirrors is the source of the logs that were copied from other machines: a

@@ -21,6 +21,7 @@ type logSource struct {
 	app    *App
 	source source
 	engine *redact.Engine        // nil for none
+	flags  redactOptions         // that it was made from
 	redact func(*capture.Record) // of the goroutine that indexes
 	store  *store.Store
 	tailer *capture.Tailer

@@ -66,7 +66,9 @@ func runOpen(ctx context.Context, app *App, o *openOptions) error {
 			return err
 		}
 		defer remove()
-		return app.showLog(ctx, newLogSource(app, s, engine), o.Theme.value, false)
+		src := newLogSource(app, s, engine)
+		src.flags = o.Redact
+		return app.showLog(ctx, src, o.Theme.value, false)
 	}
 	s, flows, stop, err := app.spoolLive(ctx)
 	if err != nil {
@@ -74,7 +76,7 @@ func runOpen(ctx context.Context, app *App, o *openOptions) error {
 	}
 	defer stop()
 	src := newLogSource(app, s, engine)
-	src.held = flows
+	src.held, src.flags = flows, o.Redact
 	return app.showLog(ctx, src, o.Theme.value, true)
 }
 
@@ -106,6 +108,8 @@ func (a *App) showLog(ctx context.Context, src *logSource, theme string, fromPip
 		return readError(s, capture.ErrEmpty)
 	}
 	opts := a.uiOptions(theme)
+	opts.Actions.Export = &uiExport{app: a, redact: src.flags, pipe: fromPipe}
+	opts.Actions.Denied = "only in the list of all sessions, which mcpsnoop alone shows"
 	if len(sessions) == 1 {
 		opts.Open = sessions[0].ID
 	}
@@ -135,7 +139,10 @@ func (a *App) plainLog(ctx context.Context, src *logSource, more bool, opts tui.
 
 // uiOptions are what the UI is told about this terminal.
 func (a *App) uiOptions(theme string) tui.Options {
-	return tui.Options{Env: a.Env, Now: a.Clock.Now, Zone: time.Local, Theme: theme, Version: version, Suspend: true}
+	return tui.Options{
+		Env: a.Env, Now: a.Clock.Now, Zone: time.Local, Theme: theme, Version: version, Suspend: true,
+		Actions: tui.Actions{Export: &uiExport{app: a}},
+	}
 }
 
 // show runs the UI and, beside it, what feeds it.

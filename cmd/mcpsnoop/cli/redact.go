@@ -25,7 +25,11 @@ func (o *redactOptions) addFlags(fs *pflag.FlagSet) {
 // engine compiles the flags. It is never nil, and finds nothing when no flag
 // was given.
 func (o *redactOptions) engine() (*redact.Engine, error) {
-	e, err := redact.New(redact.Config{Secrets: o.Secrets, Keys: o.Keys.list, Values: o.Values, Paths: o.Paths})
+	var keys []string
+	if o.Keys != nil {
+		keys = o.Keys.list
+	}
+	e, err := redact.New(redact.Config{Secrets: o.Secrets, Keys: keys, Values: o.Values, Paths: o.Paths})
 	if err != nil {
 		return nil, &usageError{err: err}
 	}

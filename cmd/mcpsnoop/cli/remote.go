@@ -254,7 +254,9 @@ func (a *App) watchMirrors(ctx context.Context, state string, o *remoteOptions, 
 		g.Go(func() error { return src.Run(within) })
 		g.Go(func() error {
 			defer stop()
-			return a.show(within, src, a.uiOptions(o.Theme.value), false, func(context.Context) {})
+			opts := a.uiOptions(o.Theme.value)
+			opts.Actions.Denied = "these are copies of logs of other machines, which would come again"
+			return a.show(within, src, opts, false, func(context.Context) {})
 		})
 	} else {
 		notes.release()
