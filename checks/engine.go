@@ -61,6 +61,7 @@ type Engine struct {
 
 	profile *profile // of Options.Client; nil for none
 	survey  survey   // of the tool at hand
+	links   []links  // of its schemas
 
 	defs       Definitions
 	baseline   *Baseline         // of SetBaseline

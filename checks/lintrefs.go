@@ -7,15 +7,15 @@ func (s *survey) references() {
 	if len(s.refs) == 0 {
 		return
 	}
-	a := anchorsOf(s.root)
+	a := &s.links(s.root).anchors
 	for _, r := range s.refs {
 		ref := r.ref.str()
 		switch {
 		case !strings.HasPrefix(ref, "#"):
-			if outside(&a, ref) {
+			if outside(a, ref) {
 				s.both(lintRefExternal, r.ref, show(r.ref)+" would have to be fetched")
 			}
-		case !a.nested && !resolves(s.root, &a, ref):
+		case !a.nested && !resolves(s.root, a, ref):
 			s.both(lintRefDangling, r.ref, show(r.ref)+" has no target")
 		case !r.dynamic && r.in.i != s.root.i: // at the root that is another lint
 			s.hit(lintRefLocal, r.ref, "the reference "+show(r.ref))

@@ -40,8 +40,9 @@ const (
 // survey is what one walk over a tool's schemas found: every lint is answered
 // out of it, so that a definition is read once and not once a rule.
 type survey struct {
-	done bool
-	hits [lintKinds][]lintHit
+	done  bool
+	links func(root val) *links
+	hits  [lintKinds][]lintHit
 
 	root     val
 	input    bool
@@ -80,6 +81,7 @@ func told(k lintKind) func(*ctx) {
 	return func(c *ctx) {
 		s := &c.e.survey
 		if !s.done {
+			s.links = c.e.linksOf
 			s.run(c.item)
 		}
 		l := c.e.profile.limit(c.rule.ID)

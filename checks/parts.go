@@ -89,7 +89,7 @@ func (c *ctx) judgeTools() {
 
 func (c *ctx) judgeTool(t val) {
 	tool, item := c.tool, c.item
-	c.item, c.base, c.e.survey.done, c.e.odd.done = t, t, false, false
+	c.item, c.base, c.e.survey.done, c.e.odd.done, c.e.links = t, t, false, false, c.e.links[:0]
 	c.tool = clip(t.get("name").str(), maxSubjectLen)
 	c.run(onTool)
 	c.tool, c.item, c.base = tool, item, val{}

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 
@@ -239,38 +240,25 @@ func (c *ctx) schemas(yield func(root val)) {
 // maxRefs is the most references of one schema that are followed.
 const maxRefs = 1000
 
-// refs gives the references in a schema.
-func refs(root val, yield func(v val)) {
-	n := 0
-	subschemas(root, true, 0, func(s val, _ bool) {
-		for _, k := range [...]string{"$ref", "$dynamicRef"} {
-			if v := s.get(k); v.isString() && n < maxRefs {
-				n++
-				yield(v)
+func refUnresolved(c *ctx) {
+	c.schemas(func(root val) {
+		l := c.e.linksOf(root)
+		for _, v := range l.refs {
+			if s := v.str(); strings.HasPrefix(s, "#") && !l.anchors.nested && !resolves(root, &l.anchors, s) {
+				c.hit(v, "%s points to nothing in the schema", show(v))
 			}
 		}
 	})
 }
 
-func refUnresolved(c *ctx) {
-	c.schemas(func(root val) {
-		a := anchorsOf(root)
-		refs(root, func(v val) {
-			if s := v.str(); strings.HasPrefix(s, "#") && !a.nested && !resolves(root, &a, s) {
-				c.hit(v, "%s points to nothing in the schema", show(v))
-			}
-		})
-	})
-}
-
 func refNetwork(c *ctx) {
 	c.schemas(func(root val) {
-		a := anchorsOf(root)
-		refs(root, func(v val) {
-			if outside(&a, v.str()) {
+		l := c.e.linksOf(root)
+		for _, v := range l.refs {
+			if outside(&l.anchors, v.str()) {
 				c.hit(v, "%s would have to be fetched", show(v))
 			}
-		})
+		}
 	})
 }
 
@@ -281,6 +269,9 @@ var tokenChars = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 // property that is itself called x-mcp-header is none.
 func (c *ctx) annotations(yield func(prop, v val, pure bool)) {
 	s := c.item.get("inputSchema")
+	if raw := s.raw(); !bytes.Contains(raw, []byte("x-mcp-header")) && !bytes.Contains(raw, []byte(`\u`)) {
+		return
+	}
 	subschemas(s, true, 0, func(sub val, pure bool) {
 		if v := sub.get("x-mcp-header"); v.ok() {
 			yield(sub, v, pure && sub.i != s.i)
@@ -340,13 +331,21 @@ func jsArrayNoItems(c *ctx) {
 	})
 }
 
-var propertyKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+// isPropertyKey is ^[a-zA-Z0-9_.-]{1,64}$.
+func isPropertyKey(k []byte) bool {
+	for _, b := range k {
+		if !isLetterOrDigit(b) && b != '_' && b != '.' && b != '-' {
+			return false
+		}
+	}
+	return len(k) > 0 && len(k) <= 64
+}
 
 func jsPropertyKey(c *ctx) {
 	subschemas(c.item.get("inputSchema"), true, 0, func(s val, _ bool) {
 		for _, p := range s.get("properties").each() {
-			if k := p.key(); !propertyKey.MatchString(k) {
-				c.hit(p, "the property is called %s", quote(k))
+			if !isPropertyKey(p.t.key(p.i)) {
+				c.hit(p, "the property is called %s", quote(p.key()))
 			}
 		}
 	})

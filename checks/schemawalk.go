@@ -74,22 +74,51 @@ type anchors struct {
 	nested bool     // a schema below the root has an $id, which moves the base
 }
 
-func anchorsOf(root val) anchors {
-	var a anchors
-	subschemas(root, true, 0, func(s val, _ bool) {
-		for _, k := range [...]string{"$id", "id"} {
-			if v := s.get(k); v.isString() && len(a.ids) < 256 {
-				a.ids = append(a.ids, strings.TrimSuffix(v.str(), "#"))
-				a.nested = a.nested || s.i != root.i
-			}
+// links are the references of a schema and what they may point to. One walk
+// finds both for all rules on a definition.
+type links struct {
+	root    val
+	anchors anchors
+	refs    []val // the first maxRefs
+}
+
+// linksOf are the links of a schema of the tool at hand.
+func (e *Engine) linksOf(root val) *links {
+	for i := range e.links {
+		if e.links[i].root == root {
+			return &e.links[i]
 		}
-		for _, k := range [...]string{"$anchor", "$dynamicAnchor"} {
-			if v := s.get(k); v.isString() && len(a.names) < 256 {
+	}
+	e.links = append(e.links, links{root: root})
+	l := &e.links[len(e.links)-1]
+	subschemas(root, true, 0, l.see)
+	return l
+}
+
+// see takes what one schema holds.
+func (l *links) see(s val, _ bool) {
+	t, a := s.t, &l.anchors
+	for c := s.i + 1; c < t.nodes[s.i].skip; c = t.nodes[c].skip {
+		v := val{t, c}
+		if t.nodes[c].typ != wire.String {
+			continue
+		}
+		switch string(t.key(c)) {
+		case "$ref", "$dynamicRef":
+			if len(l.refs) < maxRefs {
+				l.refs = append(l.refs, v)
+			}
+		case "$id", "id":
+			if len(a.ids) < 256 {
+				a.ids = append(a.ids, strings.TrimSuffix(v.str(), "#"))
+				a.nested = a.nested || s.i != l.root.i
+			}
+		case "$anchor", "$dynamicAnchor":
+			if len(a.names) < 256 {
 				a.names = append(a.names, v.str())
 			}
 		}
-	})
-	return a
+	}
 }
 
 // resolves reports whether a local reference has its target in the schema.
@@ -113,7 +142,9 @@ func target(root val, ref string) val {
 	}
 	at := root
 	for t := range strings.SplitSeq(frag[1:], "/") {
-		t = strings.NewReplacer("~1", "/", "~0", "~").Replace(t)
+		if strings.Contains(t, "~") {
+			t = strings.NewReplacer("~1", "/", "~0", "~").Replace(t)
+		}
 		next := at.get(t)
 		if at.isArray() {
 			if n, err := strconv.Atoi(t); err == nil {

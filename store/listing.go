@@ -62,7 +62,7 @@ func (a *Appender) page(ev *Event, cl *client) {
 	if !ok || ev.Frame.Kind != KindResult {
 		return
 	}
-	entries := wire.Get(ev.Msg.Result, member)
+	entries, next := entriesOf(ev.Msg.Result, member)
 	if wire.TypeOf(entries) != wire.Array {
 		return
 	}
@@ -92,7 +92,7 @@ func (a *Appender) page(ev *Event, cl *client) {
 			l.Tools = append(l.Tools, define(e.Value, n, ev.Index, a.limits.NameBytes))
 		}
 	}
-	w.next, w.hasNext = wire.Text(wire.Get(ev.Msg.Result, "nextCursor"))
+	w.next, w.hasNext = wire.Text(next)
 	if w.hasNext {
 		if cl.shared {
 			cl.pages[method] = w
@@ -105,13 +105,38 @@ func (a *Appender) page(ev *Event, cl *client) {
 // leadsTo reports whether the walk goes on with that page.
 func (w *walk) leadsTo(cursor string) bool { return w != nil && w.hasNext && w.next == cursor }
 
-func define(v []byte, size int, frame uint32, nameBytes int) Definition {
-	name := wire.GetString(v, "name")
-	return Definition{
-		Name: name[:min(len(name), nameBytes)], Frame: frame, Bytes: size,
-		Description: wire.CompactLen(wire.Get(v, "description")),
-		Schemas:     wire.CompactLen(wire.Get(v, "inputSchema")) + wire.CompactLen(wire.Get(v, "outputSchema")),
+// entriesOf are the entries of a page and the cursor that leads on from it.
+func entriesOf(result []byte, member string) (entries, next []byte) {
+	for m := wire.MembersOf(result); m.Next(); {
+		switch string(m.Key) {
+		case member:
+			entries = m.Value
+		case "nextCursor":
+			next = m.Value
+		}
 	}
+	return entries, next
+}
+
+// define reads a definition in one walk: it may be long, and there may be many.
+func define(v []byte, size int, frame uint32, nameBytes int) Definition {
+	d := Definition{Frame: frame, Bytes: size}
+	var about, in, out []byte
+	for m := wire.MembersOf(v); m.Next(); {
+		switch string(m.Key) {
+		case "name":
+			name, _ := wire.Text(m.Value)
+			d.Name = name[:min(len(name), nameBytes)]
+		case "description":
+			about = m.Value
+		case "inputSchema":
+			in = m.Value
+		case "outputSchema":
+			out = m.Value
+		}
+	}
+	d.Description, d.Schemas = wire.CompactLen(about), wire.CompactLen(in)+wire.CompactLen(out)
+	return d
 }
 
 // listed publishes a walk that came to its end, in place of the one before it.
