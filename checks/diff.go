@@ -19,6 +19,12 @@ type DiffSide struct {
 	Body        store.BodyFunc
 }
 
+// From when on a call counts as slower or faster where nobody says otherwise.
+const (
+	DiffThreshold = 100 * time.Millisecond
+	DiffRatio     = 2
+)
+
 // DiffOptions say from when on a call counts as slower or faster: both have to
 // be reached.
 type DiffOptions struct {

@@ -25,6 +25,7 @@ func commands() []command {
 	return []command{
 		{"sessions", "", "the list of sessions", runSessions, nil},
 		{"open", "SESSION", "the stream of a session", runOpen, sessionNames},
+		{"compare", "BEFORE AFTER", "two sessions: the marked ones, or those named", runCompare, sessionNames},
 		{"merge", "SESSION...", "sessions as one stream by time: the marked ones, else all", runMerge, sessionNames},
 		{"filter", "WORDS", "filter this list", runFilter, nil},
 		{"goto", "SEQ", "the frame with this number; :SEQ does too", runGoto, nil},

@@ -42,6 +42,7 @@ const (
 	actCaps
 	actElicits
 	actMerge
+	actCompare
 	actMark
 	actPane
 	actRedraw
@@ -62,7 +63,8 @@ const (
 	inCalls
 	inCaps
 	inElicits
-	everywhere = inSessions | inStream | inInspector | inHelp | inAuth | inSheets
+	inCompare
+	everywhere = inSessions | inStream | inInspector | inHelp | inAuth | inSheets | inCompare
 	inSheets   = inFindings | inTools | inCalls | inCaps | inElicits
 	leads      = inSessions | inStream | inInspector | inSheets // from where a sheet opens
 	inLists    = inSessions | inStream
@@ -85,6 +87,11 @@ var bindings = [...]binding{
 	{actEnter, "enter", "enter", "fold", "fold or unfold what is below this line", inInspector},
 	{actEnter, "enter", "enter", "frame", "show the frame that the row is about", inSheets &^ inTools},
 	{actEnter, "enter", "enter", "calls", "the calls of the tool; of one that was never called its definition", inTools},
+	{actEnter, "enter", "enter", "after", "show it in the later session; on a kind of differences: fold it, or unfold it", inCompare},
+	{actPair, "x", "x", "before", "show it in the earlier session", inCompare},
+	{actNext, "n", "n", "worse", "the next difference for the worse", inCompare},
+	{actPrev, "N", "N", "", "the one before", inCompare},
+	{actCopy, "y", "y", "copy", "copy the command that compares them; again: the row", inCompare},
 	{actBack, "esc", "esc", "back", "back; in a list: drop the filter first", everywhere},
 	{actPair, "x", "x", "pair", "jump between request and answer", inStream | inInspector},
 	{actFilter, "/", "/", "filter", "filter the list", inLists},
@@ -103,8 +110,8 @@ var bindings = [...]binding{
 	{actNextFrame, "]", "]", "", "the next frame of the list", inInspector},
 	{actPrevFrame, "[", "[", "", "the frame before", inInspector},
 	{actRaw, "b", "b", "bytes", "the frame as bytes, and back", inInspector},
-	{actFold, "-", "-", "", "fold all", inInspector},
-	{actUnfold, "+ =", "+", "", "unfold all", inInspector},
+	{actFold, "-", "-", "", "fold all", inInspector | inCompare},
+	{actUnfold, "+ =", "+", "", "unfold all", inInspector | inCompare},
 	{actCopy, "y", "y", "copy", "copy the path of the log; again: the id, the command that shows it", inSessions},
 	{actCopy, "y", "y", "copy", "copy the frame; again: the value, the call as curl or a command, the path, the id", inStream | inInspector},
 	{actCopy, "y", "y", "copy", "copy the row; again: as JSON, the command, the path, the id", inSheets},
@@ -115,6 +122,7 @@ var bindings = [...]binding{
 	{actDelete, "ctrl+d", "ctrl-d", "", "delete the session, or those that are marked, after asking: they go to the trash", inSessions},
 	{actUndo, "u", "u", "", "bring back what was deleted last, step by step", inSessions},
 	{actMark, "space", "space", "mark", "mark the row", inLists},
+	{actCompare, "d", "d", "compare", "compare two sessions: the marked ones, or the marked one with this one", inSessions},
 	{actMerge, "m", "m", "merge", "the marked sessions as one stream, by time; without marks all that are listed", inSessions},
 	{actPane, "tab shift+tab", "tab", "pane", "the other pane, where there are two", inStream | inInspector},
 	{actCommand, ":", ":", "command", "a command line, with completion", everywhere},
@@ -126,8 +134,8 @@ var bindings = [...]binding{
 	{actEnd, "G end", "G", "", "to the end", everywhere},
 	{actPageDown, "ctrl+f pgdown", "ctrl-f", "", "a screen down", everywhere},
 	{actPageUp, "ctrl+b pgup", "ctrl-b", "", "a screen up", everywhere},
-	{actLeft, "left h", "left", "", "fold, or to the enclosing line", inInspector},
-	{actRight, "right", "right", "", "unfold", inInspector},
+	{actLeft, "left h", "left", "", "fold, or to the enclosing line", inInspector | inCompare},
+	{actRight, "right", "right", "", "unfold", inInspector | inCompare},
 	{actRedraw, "ctrl+l", "ctrl-l", "", "draw the screen again", everywhere},
 }
 

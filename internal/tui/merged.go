@@ -425,22 +425,33 @@ func runMerge(m *Model, arg string) (tea.Cmd, *store.QueryError) {
 		}
 		return m.openMerged(nil), nil
 	}
+	list, wrong := m.sessionsCalled(arg, len("merge ")+1, maxLanes)
+	if wrong != nil {
+		return nil, wrong
+	}
 	var ids []string
-	column := len("merge ") + 1
-	for word := range strings.FieldsSeq(arg) {
-		found := false
+	for _, s := range list {
+		ids = append(ids, s.ID)
+	}
+	return m.openMerged(ids), nil
+}
+
+// sessionsCalled are the sessions with the labels or ids that words begin
+// with, some of each, the newest first. The words stand at a column.
+func (m *Model) sessionsCalled(words string, column, each int) ([]*store.Session, *store.QueryError) {
+	var out []*store.Session
+	for word := range strings.FieldsSeq(words) {
+		found := 0
 		for _, s := range m.src.Sessions() {
-			if s.Summary().Label == word || strings.HasPrefix(s.ID, word) {
-				found = true
-				if !slices.Contains(ids, s.ID) {
-					ids = append(ids, s.ID)
-				}
+			if found < each && (s.Summary().Label == word || strings.HasPrefix(s.ID, word)) && !slices.Contains(out, s) {
+				found++
+				out = append(out, s)
 			}
 		}
-		if !found {
-			return nil, &store.QueryError{Column: column, Msg: "no session is called " + word}
+		if found == 0 {
+			return nil, &store.QueryError{Column: column, Msg: "no other session is called " + word}
 		}
 		column += len(word) + 1
 	}
-	return m.openMerged(ids), nil
+	return out, nil
 }

@@ -138,7 +138,7 @@ func TestMergeCommand(t *testing.T) {
 	d := sitDown(t, several(), 100, 24, Options{})
 	d.keys("space", "m").want("mark another one")
 	d.keys("esc", ":", "merge github files", "enter").want("merged 2", "github", "filesystem")
-	d.keys("esc", ":", "merge nothing", "enter").want("no session is called nothing")
+	d.keys("esc", ":", "merge nothing", "enter").want("no other session is called nothing")
 	d.keys("esc", "esc", "/", "git", "enter", "m").want("merged 1")
 }
 
@@ -171,12 +171,8 @@ func BenchmarkMergedKey(b *testing.B) {
 		b.Run(key, func(b *testing.B) {
 			d := sitDown(b, f, 160, 50, Options{})
 			d.keys("m", "g")
-			msg, ok := namedKeys[key]
-			if !ok {
-				msg = tea.KeyPressMsg{Code: rune(key[0]), Text: key}
-			}
 			for b.Loop() {
-				_, cmd := d.m.Update(msg)
+				_, cmd := d.m.Update(namedKey(key))
 				d.run(cmd)
 				d.m.View()
 			}
@@ -202,17 +198,21 @@ func TestMergedKeysAreAnswered(t *testing.T) {
 	d.timed("m", "j", "k", "G", "g", "ctrl+f", "n", "D", "esc", "p", "p", "/", "t", "o", "o", "l", ":", "tool_3", "enter", "G", "g", "esc", "enter", "j", "]", "esc")
 }
 
+// namedKey is a key by its name, or the letter that it types.
+func namedKey(k string) tea.KeyPressMsg {
+	if msg, ok := namedKeys[k]; ok {
+		return msg
+	}
+	return tea.KeyPressMsg{Code: rune(k[0]), Text: k}
+}
+
 // timed presses keys one by one, and holds them and what comes of them to
 // their time.
 func (d *desk) timed(keys ...string) {
 	d.t.Helper()
 	for _, k := range keys {
-		msg, ok := namedKeys[k]
-		if !ok {
-			msg = tea.KeyPressMsg{Code: rune(k[0]), Text: k}
-		}
 		begin := time.Now()
-		_, cmd := d.m.Update(msg)
+		_, cmd := d.m.Update(namedKey(k))
 		d.m.View()
 		if took := time.Since(begin); *timed && took > 50*time.Millisecond*slower {
 			d.t.Errorf("%s takes %v", k, took)

@@ -206,6 +206,8 @@ func (s *sessions) do(act action) tea.Cmd {
 		return s.back()
 	case actMark:
 		s.mark()
+	case actCompare:
+		return s.compare()
 	case actMerge:
 		return s.merge()
 	case actFilter:
@@ -255,6 +257,17 @@ func (s *sessions) mark() {
 		delete(s.marked, x.ID)
 	}
 	s.list.move(1)
+	if n := len(s.marked); n > 1 {
+		s.m.say(inkNote, count(n)+" marked: ")
+		s.m.notice.put(inkKey, "d")
+		s.m.notice.put(inkNote, " compares two, ")
+		s.m.notice.put(inkKey, "m")
+		s.m.notice.put(inkNote, " shows them as one stream, ")
+		s.m.notice.put(inkKey, "e")
+		s.m.notice.put(inkNote, " exports, ")
+		s.m.notice.put(inkKey, "esc")
+		s.m.notice.put(inkNote, " unmarks")
+	}
 }
 
 func (s *sessions) filterPrompt() *prompt {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -41,8 +40,8 @@ or annotations changed; a call whose status got worse, or that is slower.`,
 	f := cmd.Flags()
 	f.Var(o.Format, "format", "how to report")
 	f.BoolVar(&o.ExitCode, "exit-code", false, "end with exit code 1 on a regression")
-	f.DurationVar(&o.Threshold, "duration-threshold", 100*time.Millisecond, "a call is slower when it takes at least this `TIME` longer")
-	f.Float64Var(&o.Ratio, "duration-ratio", 2, "and at least `N` times as long")
+	f.DurationVar(&o.Threshold, "duration-threshold", checks.DiffThreshold, "a call is slower when it takes at least this `TIME` longer")
+	f.Float64Var(&o.Ratio, "duration-ratio", checks.DiffRatio, "and at least `N` times as long")
 	return cmd
 }
 
