@@ -65,6 +65,7 @@ type farEnd struct {
 	host     gossh.Signer
 	offers   map[string]bool // stream, sftp
 	password string
+	shift    time.Duration // of its clock
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -174,7 +175,7 @@ func (f *farEnd) run(ch gossh.Channel, kind, name string) {
 			_ = s.Serve()
 		}
 	default:
-		_ = stream.Serve(context.Background(), ch, ch, stream.Options{Dir: f.dir, Host: "box", Tick: time.Millisecond})
+		_ = stream.Serve(context.Background(), ch, ch, stream.Options{Dir: f.dir, Host: "box", Tick: time.Millisecond, Now: func() time.Time { return time.Now().Add(f.shift) }})
 	}
 }
 
@@ -526,5 +527,30 @@ func TestLastWordsAreBounded(t *testing.T) {
 	}
 	if s := w.String(); len(s) > 300 || strings.Contains(s, "\x1b") {
 		t.Errorf("%d bytes: %q", len(s), s)
+	}
+}
+
+// Where the clocks of two machines differ, that is said, for the times in
+// their logs do, too.
+func TestClockDifferenceIsSaid(t *testing.T) {
+	for shift, want := range map[time.Duration]string{
+		90 * time.Minute: "its clock is 1h", -150 * time.Minute: "its clock is 2h", 0: "",
+	} {
+		f := newFarEnd(t, "stream")
+		f.shift = shift
+		fol, m := f.follower(Where{}, nil)
+		var said []string
+		m.Notes = func(s string) { said = append(said, s) }
+		if err := fol.Once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(said, "\n")
+		word := "ahead of"
+		if shift < 0 {
+			word = "behind"
+		}
+		if want == "" && text != "" || want != "" && (!strings.Contains(text, want) || !strings.Contains(text, word+" the one here")) {
+			t.Errorf("shifted by %s: said %q", shift, text)
+		}
 	}
 }

@@ -1,5 +1,5 @@
 """Viewers over SSH, and mirrors."""
-import fcntl, json, os, select, signal, socket, struct, subprocess, termios, time
+import fcntl, json, os, select, signal, socket, struct, subprocess, termios, threading, time, urllib.request
 
 from kit import HERE, MIB, Broken, at_least, at_most, median
 
@@ -170,5 +170,167 @@ def mirror(bench):
         rate = 4 * size / 1e6 / (time.monotonic() - t)
         subprocess.run(["diff", "-r", sessions, os.path.join(client["MCPSNOOP_HOME"], "remote", "127.0.0.1_%d" % hub.port, "sessions")], check=True)
         return [at_least("remote: mirror of %.1f GB over loopback" % (4 * size / 1e9), rate, 100, "%.0f MB/s, cp %.0f MB/s" % (rate, floor), " MB/s")]
+    finally:
+        hub.stop()
+
+
+class _Dropping:
+    """A port that leads to the hub, and breaks all connections now and then: by a reset, as a link does that is gone for long."""
+
+    def __init__(self, port):
+        self.to, self.pairs, self.lock, self.broken = port, [], threading.Lock(), 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                here, _ = self.listener.accept()
+            except OSError:
+                return
+            try:
+                there = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:
+                here.close()
+                continue
+            with self.lock:
+                self.pairs.append((here, there))
+            for a, b in ((here, there), (there, here)):
+                threading.Thread(target=self._pump, args=(a, b), daemon=True).start()
+
+    def _pump(self, a, b):
+        try:
+            while data := a.recv(1 << 16):
+                b.sendall(data)
+        except OSError:
+            pass
+        for s in (a, b):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def drop(self):
+        with self.lock:
+            pairs, self.pairs = self.pairs, []
+        for pair in pairs:
+            self.broken += 1
+            for s in pair:
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                try:
+                    s.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+                s.close()
+
+    def close(self):
+        self.listener.close()
+        self.drop()
+
+
+def _same(a, b):
+    """Whether two folders hold the same files."""
+    return subprocess.run(["diff", "-rq", a, b], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+def mirror_over_drops(bench):
+    """remote over a link that drops every 5 s for 2 minutes, while a session is written."""
+    span = bench.n(120, 12)
+    home = bench.home()
+    hub = _Hub(bench)
+    link = _Dropping(hub.port)
+    client = None
+    try:
+        with open(os.path.join(bench.tmp, "ssh_config"), "w") as f:
+            f.write("Host *\n  StrictHostKeyChecking no\n  UserKnownHostsFile %s\n  IdentityAgent none\n" % os.path.join(bench.tmp, "known"))
+        env = dict(bench.env, MCPSNOOP_HOME=os.path.join(bench.tmp, "far"))
+        flood = subprocess.Popen([bench.lab, "flood", "-n", "1000", "-rate", "200", "-for", "%ds" % span, bench.bin, "--label", "flood", "--", bench.lab, "serve"],
+                                 env=bench.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        with open(os.path.join(bench.tmp, "remote.log"), "wb") as log:
+            client = subprocess.Popen([bench.bin, "remote", "-F", f.name, "-i", hub.key, "127.0.0.1:%d" % link.port], env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        end = time.monotonic() + span
+        while time.monotonic() < end:
+            time.sleep(5)
+            link.drop()
+        flood.communicate(timeout=60)
+        t = time.monotonic()
+        theirs, ours = os.path.join(home, "sessions"), os.path.join(env["MCPSNOOP_HOME"], "remote", "127.0.0.1_%d" % link.port, "sessions")
+        while not _same(theirs, ours):
+            if time.monotonic() > t + 60:
+                raise Broken("the mirror is not the original a minute after the end")
+            time.sleep(0.05)
+        took = time.monotonic() - t
+        size = sum(os.path.getsize(os.path.join(theirs, n)) for n in os.listdir(theirs))
+        if os.listdir(os.path.join(os.path.dirname(ours), "replaced")):
+            raise Broken("the mirror was begun anew")
+        return [at_most("remote, a link that drops every 5 s for %d s: mirror equal after the end" % span, took, 10, "%.1f s; %d drops, %.0f MB, byte for byte" % (took, link.broken, size / 1e6), " s")]
+    finally:
+        if client:
+            client.send_signal(signal.SIGTERM)
+            client.wait(10)
+        link.close()
+        hub.stop()
+
+
+def killed_clients(bench):
+    """50 ssh clients in mid-screen, killed by SIGKILL: what the hub holds afterwards."""
+    bench.home()
+    port = _free_port()
+    hub = _Hub(bench, "--metrics-listen", "127.0.0.1:%d" % port)
+
+    def holds():
+        with urllib.request.urlopen("http://127.0.0.1:%d/metrics" % port, timeout=10) as f:
+            lines = dict(line.split(" ", 1) for line in f.read().decode().splitlines() if not line.startswith("#") and "{" not in line)
+        return float(lines["go_goroutines"]), float(lines["process_open_fds"]), float(lines["process_resident_memory_bytes"]) / MIB
+
+    def look(n):
+        clients = []
+        for _ in range(n):
+            ours, theirs = os.openpty()
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+            clients.append((subprocess.Popen(hub.ssh(pty=True), env=dict(bench.env, TERM="xterm-256color"), stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL), ours))
+            os.close(theirs)
+        for _, ours in clients:
+            got, end = b"", time.monotonic() + 30
+            while b"flood" not in got:
+                if time.monotonic() > end or not select.select([ours], [], [], 5)[0]:
+                    raise Broken("no screen: %r" % got[-200:])
+                got += os.read(ours, 65536)
+        for _, ours in clients:
+            os.write(ours, b"\rG")
+        time.sleep(2)
+        return clients
+
+    def kill(clients):
+        for p, _ in clients:
+            p.kill()
+        for p, ours in clients:
+            p.wait()
+            os.close(ours)
+
+    try:
+        flood = subprocess.Popen([bench.lab, "flood", "-n", "1000", "-rate", "100", "-for", "60s", bench.bin, "--label", "flood", "--", bench.lab, "serve"],
+                                 env=bench.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(2)
+        kill(look(1))  # what is made once, and the log that is open for all
+        time.sleep(1)
+        before, n = holds(), bench.n(50, 5)
+        clients = look(n)
+        during = holds()
+        t = time.monotonic()
+        kill(clients)
+        while True:
+            after, took = holds(), time.monotonic() - t
+            if after[0] <= before[0] + 2 and after[1] <= before[1] and after[2] <= before[2] * 1.25:
+                break
+            if took > 60:
+                break
+            time.sleep(0.2)
+        flood.kill()
+        flood.wait()
+        say = lambda h: "%d goroutines, %d descriptors, %.0f MiB" % h
+        return [at_most("ssh, %d clients killed in mid-screen: the hub holds what it held, memory within a quarter" % n, took, 30,
+                        "%.1f s; before %s, with them %s, after %s" % (took, say(before), say(during), say(after)), " s")]
     finally:
         hub.stop()
