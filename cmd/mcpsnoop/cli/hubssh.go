@@ -64,12 +64,10 @@ func (a *App) sshPart(ctx context.Context, o *sshOptions, src *hubSource, h *hub
 	server, err := sshui.New(sshui.Config{
 		HostKey: key, Auth: auth, Source: src, Sessions: sessions, Log: logs, Now: a.Clock.Now,
 		UI: func(v sshui.Visitor) tui.Options {
-			opts := tui.Options{Now: a.Clock.Now, Zone: zoneOf(v.Env), Theme: h.Theme.value, Command: command, Version: version}
-			opts.Actions.Denied = "your key is let in to look; operators may"
-			if v.Role == sshui.Operator {
-				opts.Actions = tui.Actions{Trash: src.trash, Denied: "the hub writes no files for viewers"}
+			return tui.Options{
+				Now: a.Clock.Now, Zone: zoneOf(v.Env), Theme: h.Theme.value, Command: command, Version: version,
+				Actions: hubActions(v, logs, src.trash, nil),
 			}
-			return opts
 		},
 		Command: func(ctx context.Context, v sshui.Visitor, args []string, s sshui.Streams) int {
 			return a.overSSH(src.state, v, args, s).runOverSSH(ctx)
