@@ -148,6 +148,9 @@ func (c *ctx) hitAt(path, format string, args ...any) {
 		name = c.method
 	}
 	c.e.hits[c.rule]++
+	if c.e.mute[c.rule] {
+		return
+	}
 	f := c.e.found.find(subject{c.rule, name, path})
 	if f.Count == 0 {
 		c.fill(f)
@@ -203,6 +206,9 @@ func (c *ctx) pos() pos {
 
 // hitPos reports that the rule was broken on another frame.
 func (c *ctx) hitPos(p pos, path, format string, args ...any) *Finding {
+	if c.e.mute[c.rule] {
+		return &Finding{Rule: c.rule}
+	}
 	name := p.tool
 	if name == "" {
 		name = p.method

@@ -29,6 +29,7 @@ type Options struct {
 type Engine struct {
 	opts Options
 	skip map[*Rule]bool
+	mute map[*Rule]bool // run all the same, so that a wider rule does not say it instead
 	cat  *catalogue
 
 	picked [triggers][]*[sets][]*Rule // by method and set, what run has picked so far
@@ -81,12 +82,16 @@ var _ store.Observer = (*Engine)(nil)
 // NewEngine makes the engine for one session.
 func NewEngine(o Options) *Engine {
 	e := &Engine{
-		opts: o, cat: theCatalogue(), skip: map[*Rule]bool{},
+		opts: o, cat: theCatalogue(), skip: map[*Rule]bool{}, mute: map[*Rule]bool{},
 		open: map[store.OpIndex]*request{}, exchanges: map[uint64]*exchange{}, names: map[string]string{},
 		caps: map[uint64]*capset{}, hits: map[*Rule]int{},
 	}
 	for _, id := range o.Ignore {
-		if r := e.cat.byID[id]; r != nil {
+		switch r := e.cat.byID[id]; {
+		case r == nil:
+		case r.on&onProblem == 0 && r.accuses() && r.ID != shapeRule:
+			e.mute[r] = true
+		default:
 			e.skip[r] = true
 		}
 	}
@@ -261,6 +266,7 @@ func (c *ctx) judgeMessage() {
 	if c.isAnswer() {
 		c.run(onOutcome)
 	}
+	c.run(onShape)
 }
 
 func (c *ctx) judgeHTTP() {

@@ -58,6 +58,7 @@ const (
 	onSampled                          // the result of it
 	onRoots                            // the list of roots
 	onTask                             // a task object
+	onShape                            // a message, when all that is known of it has been said
 	onEnd                              // the end of the session
 	triggers       = iota
 

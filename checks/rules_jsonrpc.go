@@ -10,6 +10,13 @@ import (
 // The shape of JSON-RPC messages and of requests (basic, Messages).
 var jsonrpcRules = []Rule{
 	{
+		ID: "message-shape", Signal: Invalid, Level: Must, on: onShape, check: messageShape,
+		Title: "A message does not have the shape that its revision gives it",
+		Help:  "A member that is required is missing, or one has another type. Where a rule says more of the same message, this one says nothing.",
+		Fix:   "Correct the member that is named.",
+		Spec:  "2026-07-28/schema",
+	},
+	{
 		ID: "jsonrpc-version", Signal: Invalid, Level: Must, on: onMessage, check: jsonrpcVersion,
 		Title: `The member jsonrpc is not the string "2.0"`,
 		Help:  "Without it the object is no JSON-RPC 2.0 message, and strict readers refuse it.",

@@ -302,6 +302,12 @@ func mrtrResponses(c *ctx) {
 		c.hit(v, "inputResponses is %s; want an object", show(v))
 		return
 	}
+	for _, r := range v.each() {
+		if !r.isObject() && !marked(r) {
+			c.hit(r, "%s is %s; want an object", quote(r.key()), show(r))
+			return
+		}
+	}
 	a := c.follows()
 	if a == nil {
 		return
