@@ -321,7 +321,7 @@ func (s *merged) filterPrompt() *prompt {
 	p := &prompt{kind: promptFilter, sign: "/ ", chosen: -1, history: s.m.recent}
 	p.input.set(before)
 	set := func(text string) (tea.Cmd, *store.QueryError) {
-		wrong := s.view.filter(strings.TrimSpace(text))
+		wrong := s.view.filter(s.m.expand(strings.TrimSpace(text)))
 		if wrong != nil {
 			s.view.restore(before)
 		}
@@ -336,7 +336,7 @@ func (s *merged) filterPrompt() *prompt {
 	p.accept = func(text string) (tea.Cmd, *store.QueryError) {
 		cmd, wrong := set(text)
 		if wrong == nil {
-			s.m.remember(strings.TrimSpace(text))
+			cmd = tea.Batch(cmd, s.m.remember(s.view.text))
 			s.m.sayDone("", s.command())
 		}
 		return cmd, wrong
@@ -346,6 +346,9 @@ func (s *merged) filterPrompt() *prompt {
 		return s.refresh()
 	}
 	p.offer = func(text string, column int) []store.Completion {
+		if saved := s.m.savedOffers(text, column-1); saved != nil {
+			return saved
+		}
 		return store.Complete(text, column, s.view.sessions...)
 	}
 	return p

@@ -31,6 +31,7 @@ type Model struct {
 
 	stack   []screen
 	prompt  *prompt
+	saved   []SavedFilter
 	recent  []string   // filters that were used, the newest last
 	deleted []deletion // what u brings back, the newest last
 	turn    copyTurn
@@ -152,6 +153,9 @@ func (m *Model) setTheme() { m.d.theme = newTheme(m.named, m.profile, m.dark) }
 // Init asks for what the terminal can tell and begins to wait for changes.
 func (m *Model) Init() tea.Cmd {
 	cmds := []tea.Cmd{m.wait(0), m.work(func(context.Context) done { return func(m *Model) tea.Cmd { return m.top().refresh() } })}
+	if load := m.loadFilters(); load != nil {
+		cmds = append(cmds, load)
+	}
 	if m.profile > colorprofile.ASCII && (m.named == "" || m.named == "auto" || m.named == "contrast") {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}

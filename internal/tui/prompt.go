@@ -230,15 +230,3 @@ func (p *prompt) mistake(d *dress, w, n int) []line {
 	}
 	return out[:min(len(out), n)]
 }
-
-// remember keeps a filter for the arrow keys.
-func (m *Model) remember(text string) {
-	if text == "" {
-		return
-	}
-	m.recent = slices.DeleteFunc(m.recent, func(s string) bool { return s == text })
-	m.recent = append(m.recent, text)
-	if len(m.recent) > 50 {
-		m.recent = m.recent[1:]
-	}
-}

@@ -10,6 +10,8 @@ import (
 
 // sessionRow is what the list of sessions shows of one.
 type sessionRow struct {
+	s *store.Session
+
 	id, name, client, server, revision, origin string
 
 	sum      *store.Summary
@@ -24,7 +26,7 @@ type sessionRow struct {
 // newSessionRow reads a session; it does no work proportional to its frames.
 func newSessionRow(src Source, s *store.Session, now time.Time) sessionRow {
 	sum := s.Summary()
-	r := sessionRow{id: s.ID, name: sum.Label, origin: s.Origin, sum: sum, live: live(src, s, now), warnings: -1, drift: -1}
+	r := sessionRow{s: s, id: s.ID, name: sum.Label, origin: s.Origin, sum: sum, live: live(src, s, now), warnings: -1, drift: -1}
 	if r.name == "" {
 		r.name = s.ID
 	}

@@ -18,6 +18,7 @@ type sessions struct {
 	all    []*store.Session // as the source lists them
 	shown  []*store.Session // filtered and sorted
 	filter string
+	fits   sessionFilter
 	by     byte
 	down   bool
 	marked map[string]bool
@@ -85,7 +86,8 @@ func (s *sessions) session() string { return s.cur }
 
 func (s *sessions) refresh() tea.Cmd {
 	s.all = s.m.src.Sessions()
-	s.shown = slices.DeleteFunc(slices.Clone(s.all), func(x *store.Session) bool { return !s.matches(x) })
+	now := s.m.now()
+	s.shown = slices.DeleteFunc(slices.Clone(s.all), func(x *store.Session) bool { return !s.matches(x, now) })
 	if s.by != 0 {
 		s.order()
 	}
@@ -102,19 +104,13 @@ func (s *sessions) refresh() tea.Cmd {
 	return nil
 }
 
-// matches looks for all words of the filter in what the list shows.
-func (s *sessions) matches(x *store.Session) bool {
+// matches reports whether the filter lets a session through.
+func (s *sessions) matches(x *store.Session, now time.Time) bool {
 	if s.filter == "" {
 		return true
 	}
-	r := newSessionRow(s.m.src, x, s.m.now())
-	hay := strings.ToLower(strings.Join([]string{x.ID, r.name, r.client, r.server, r.revision, r.origin, string(ending(&s.m.d, &r).text)}, " "))
-	for word := range strings.FieldsSeq(strings.ToLower(s.filter)) {
-		if !strings.Contains(hay, word) {
-			return false
-		}
-	}
-	return true
+	r := newSessionRow(s.m.src, x, now)
+	return s.fits.fits(s.m, &r)
 }
 
 func (s *sessions) remember() {
@@ -239,7 +235,7 @@ func (s *sessions) open() tea.Cmd {
 func (s *sessions) back() tea.Cmd {
 	switch {
 	case s.filter != "":
-		s.filter = ""
+		s.filter, s.fits = "", nil
 	case len(s.marked) > 0:
 		clear(s.marked)
 	default:
@@ -268,22 +264,6 @@ func (s *sessions) mark() {
 		s.m.notice.put(inkKey, "esc")
 		s.m.notice.put(inkNote, " unmarks")
 	}
-}
-
-func (s *sessions) filterPrompt() *prompt {
-	before := s.filter
-	p := &prompt{kind: promptFilter, sign: "/ ", chosen: -1}
-	p.input.set(before)
-	set := func(text string) (tea.Cmd, *store.QueryError) {
-		s.filter = strings.TrimSpace(text)
-		return s.refresh(), nil
-	}
-	p.change, p.accept = set, set
-	p.cancel = func() tea.Cmd {
-		s.filter = before
-		return s.refresh()
-	}
-	return p
 }
 
 func (s *sessions) ages(now time.Time) bool {

@@ -59,6 +59,9 @@ type Options struct {
 	Version string
 	// Suspend lets ctrl-z stop the program; only where it is the viewer's own.
 	Suspend bool
+	// Filters keeps this viewer's filters between runs; nil keeps them as long
+	// as the UI runs.
+	Filters Filters
 	// Actions are what this viewer may do besides looking.
 	Actions Actions
 }

@@ -328,7 +328,7 @@ func (s *stream) filterPrompt() *prompt {
 	p := &prompt{kind: promptFilter, sign: "/ ", chosen: -1, history: s.m.recent}
 	p.input.set(before)
 	set := func(text string) (tea.Cmd, *store.QueryError) {
-		wrong := s.view.filter(strings.TrimSpace(text))
+		wrong := s.view.filter(s.m.expand(strings.TrimSpace(text)))
 		if wrong != nil {
 			s.view.restore(before)
 		}
@@ -343,7 +343,7 @@ func (s *stream) filterPrompt() *prompt {
 	p.accept = func(text string) (tea.Cmd, *store.QueryError) {
 		cmd, wrong := set(text)
 		if wrong == nil {
-			s.m.remember(strings.TrimSpace(text))
+			cmd = tea.Batch(cmd, s.m.remember(s.view.text))
 			s.m.sayDone("", s.command())
 		}
 		return cmd, wrong
@@ -355,6 +355,9 @@ func (s *stream) filterPrompt() *prompt {
 	p.offer = func(text string, column int) []store.Completion {
 		if s.s == nil {
 			return nil
+		}
+		if saved := s.m.savedOffers(text, column-1); saved != nil {
+			return saved
 		}
 		return store.Complete(text, column, s.s)
 	}

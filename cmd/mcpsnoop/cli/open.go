@@ -141,7 +141,7 @@ func (a *App) plainLog(ctx context.Context, src *logSource, more bool, opts tui.
 func (a *App) uiOptions(theme string) tui.Options {
 	return tui.Options{
 		Env: a.Env, Now: a.Clock.Now, Zone: time.Local, Theme: theme, Version: version, Suspend: true,
-		Actions: tui.Actions{Export: &uiExport{app: a}},
+		Filters: a.filters(), Actions: tui.Actions{Export: &uiExport{app: a}},
 	}
 }
 
