@@ -65,7 +65,7 @@ $(LINT):
 lint: $(LINT) ## golangci-lint, pinned, built on first use (about 90 s)
 	@$(call need,$(LINT),lint (it could not be built)) || exit 0; $(LINT) run ./...
 
-servers: testdata/npm/node_modules ## fetch the published MCP servers that tests put behind the shim
+servers: testdata/npm/node_modules testdata/conformance/node_modules ## fetch the published MCP servers and the SDK that tests put behind the shim
 
 testdata/npm/node_modules: testdata/npm/package-lock.json
 	@$(call need,npm,runs of published MCP servers behind the shim) || exit 0; cd testdata/npm && npm ci --omit=dev --no-fund --no-audit --loglevel=error && touch node_modules

@@ -45,7 +45,7 @@ const tools = {
   test_error_handling: [async () => { throw new Error("This tool intentionally returns an error for testing"); }],
   test_tool_with_logging: [async (_, ctx) => {
     for (const data of ["Tool execution started", "Tool processing data", "Tool execution completed"]) {
-      await ctx.mcpReq.notify({ method: "notifications/message", params: { level: "info", data } });
+      await (ctx.mcpReq.envelope ? ctx.mcpReq.log("info", data) : ctx.mcpReq.notify({ method: "notifications/message", params: { level: "info", data } }));
       await sleep(50);
     }
     return text("done");
