@@ -54,6 +54,7 @@ var edges = map[string]map[string]string{
 		"internal/otlp":    "what is sent are the spans that the export writes",
 		"store":            "looks at sessions until their operations are done",
 		"internal/capture": "the bodies of frames that are sent as logs",
+		"internal/mcp":     "a session begins with initialize",
 	},
 	"internal/play": {
 		"store":            "what is replayed or answered are the operations of a session",

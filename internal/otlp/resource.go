@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
@@ -29,10 +30,10 @@ func Resource(s *store.Session) *resourcepb.Resource {
 	return &resourcepb.Resource{Attributes: attrs}
 }
 
-// network is how client and server talk. On HTTP the server is the real one
+// Network says how client and server talk. On HTTP the server is the real one
 // behind the proxy.
-func (x *Spans) network() []*commonpb.KeyValue {
-	sum := x.s.Summary()
+func Network(s *store.Session) []*commonpb.KeyValue {
+	sum := s.Summary()
 	if sum.Transport != capture.HTTP {
 		return []*commonpb.KeyValue{text("network.transport", "pipe")}
 	}
@@ -52,6 +53,9 @@ func (x *Spans) network() []*commonpb.KeyValue {
 	return attrs
 }
 
+// Text makes an attribute of a string.
+func Text(key, v string) *commonpb.KeyValue { return text(key, v) }
+
 // text makes an attribute. OTLP wants UTF-8. Spans have many of them, so each
 // is one piece of memory.
 func text(key, v string) *commonpb.KeyValue {
@@ -64,6 +68,18 @@ func text(key, v string) *commonpb.KeyValue {
 	a.value.Value = &a.text
 	a.pair.Key, a.pair.Value = key, &a.value
 	return &a.pair
+}
+
+// Clip makes UTF-8 of at most limit bytes: one string of OTLP that is not UTF-8,
+// and a collector refuses the whole message.
+func Clip(s string, limit int) string {
+	if len(s) > limit {
+		for limit > 0 && !utf8.RuneStart(s[limit]) {
+			limit--
+		}
+		s = s[:limit]
+	}
+	return strings.ToValidUTF8(s, "")
 }
 
 func num(key string, v int64) *commonpb.KeyValue {

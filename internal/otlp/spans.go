@@ -34,7 +34,7 @@ type Spans struct {
 // NewSpans makes spans of s; now ends what is still open.
 func NewSpans(s *store.Session, body Body, now time.Time) *Spans {
 	x := &Spans{s: s, body: body, now: now}
-	x.same = append(x.network(), text("mcpsnoop.session.id", s.ID))
+	x.same = append(Network(s), text("mcpsnoop.session.id", s.ID))
 	return x
 }
 
@@ -78,18 +78,18 @@ func (x *Spans) span(i, last store.OpIndex, part byte) (*tracepb.Span, error) {
 	f := x.s.Frame(o.Request)
 	method, name := x.s.OpMethod(o), x.s.OpName(o)
 	sp := &tracepb.Span{
-		TraceId: traceID(x.s.ID), SpanId: spanID(x.s.ID, f.Seq, part), Name: method,
+		TraceId: traceID(x.s.ID), SpanId: spanID(x.s.ID, f.Seq, part), Name: Clip(method, maxName),
 		Kind:              tracepb.Span_SPAN_KIND_CLIENT, // seen from the side that asks
 		StartTimeUnixNano: uint64(o.Start), EndTimeUnixNano: uint64(end.Start + int64(end.Duration(x.now))),
 	}
-	sp.Attributes = append(make([]*commonpb.KeyValue, 0, 16), text("mcp.method.name", method), text("jsonrpc.request.id", idText(o.ID)))
+	sp.Attributes = append(make([]*commonpb.KeyValue, 0, 16), text("mcp.method.name", Clip(method, maxName)), text("jsonrpc.request.id", Clip(idText(o.ID), maxID)))
 	if method == mcp.ToolsCall {
 		sp.Attributes = append(sp.Attributes, text("gen_ai.operation.name", "execute_tool"))
 	}
 	if key := targetKey(method); key != "" && name != "" {
-		sp.Attributes = append(sp.Attributes, text(key, name))
+		sp.Attributes = append(sp.Attributes, text(key, Clip(name, maxURI)))
 		if key != "mcp.resource.uri" { // a URI has too many values for a name
-			sp.Name += " " + name
+			sp.Name += " " + Clip(name, maxName)
 		}
 	}
 	if rev, _ := o.Revision(); rev != "" {
@@ -149,19 +149,28 @@ func (x *Spans) context(sp *tracepb.Span, o *store.Operation) error {
 		return nil
 	}
 	sp.TraceId, sp.ParentSpanId, sp.Flags = p.trace, p.span, p.flags
-	sp.TraceState = wire.GetString(meta, "tracestate")
+	if state := wire.GetString(meta, "tracestate"); len(state) <= maxState { // half of it would be another
+		sp.TraceState = Clip(state, maxState)
+	}
 	return nil
 }
 
-// maxStatus bounds an error message in a span, in bytes.
-const maxStatus = 1024
+// Bounds of what peers choose, in bytes. Many spans travel in one message, which
+// may have 4 MiB.
+const (
+	maxName   = 256  // of a span, each of its words
+	maxID     = 512  // of a request
+	maxURI    = 2048 // of a resource
+	maxStatus = 1024 // an error message
+	maxState  = 1024 // a tracestate; W3C asks for 512 to be passed on
+)
 
 // outcome sets what came of the call: the conventions want a status of ERROR
 // exactly where there is an error.type.
 func (x *Spans) outcome(sp *tracepb.Span, o *store.Operation) error {
 	fail := func(kind, message string) {
 		sp.Attributes = append(sp.Attributes, text("error.type", kind))
-		sp.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: message[:min(len(message), maxStatus)]}
+		sp.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: Clip(message, maxStatus)}
 	}
 	if _, ok := o.Late(); ok {
 		sp.Attributes = append(sp.Attributes, yes("mcpsnoop.late"))

@@ -165,10 +165,11 @@ func (x *besideFile) begin() {
 // the first line behind the next record: nothing looks like a gap.
 func (x *besideFile) again() {
 	x.missing += x.s.Summary().Missing
+	before := x.f
 	x.begin()
 	x.takeAgain(x.opened)
 	x.a.Publish()
-	x.f.Skip()
+	x.f.Resume(before)
 	x.late = true
 }
 

@@ -10,6 +10,6 @@
 // full is counted as lost. Nobody waits for a Sink, and it keeps a batch until a
 // collector took it, refused it for good, or the time to flush is over.
 //
-// It imports internal/otlp, internal/capture and store. It sets no global
+// It imports internal/otlp, internal/capture, internal/mcp and store. It sets no global
 // provider, propagator or error handler, and never follows a trace of its own.
 package sink

@@ -42,6 +42,9 @@ func judge(err error) (f fate, left uint64) {
 	}
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		if s, ok := status.FromError(e); ok {
+			if strings.Contains(s.Message(), "message larger than max") {
+				return refused, 0 // it will not get smaller
+			}
 			switch s.Code() {
 			case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled, codes.Aborted, codes.ResourceExhausted, codes.DataLoss, codes.OutOfRange:
 				return later, 0

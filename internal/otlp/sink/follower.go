@@ -26,12 +26,13 @@ type Follower struct {
 	frame   uint32
 	over    bool
 	logs    *recordMaker // of the sending goroutine
+	lives   *lives
 }
 
 // Follow makes the follower of a session. Operations and frames from before
 // since are not sent; the zero time means all.
 func (k *Sink) Follow(s *store.Session, body otlp.Body, since time.Time) *Follower {
-	f := &Follower{k: k, s: s, body: body}
+	f := &Follower{k: k, s: s, body: body, lives: newLives()}
 	if !since.IsZero() {
 		f.since = since.UnixNano()
 	}
@@ -46,6 +47,7 @@ func (f *Follower) Look(now time.Time) {
 		return
 	}
 	f.version = v
+	f.lives.look(f)
 	for ; f.next < f.s.OpLen(); f.next++ {
 		o := f.s.Op(f.next)
 		if _, link := o.Previous(); link <= store.Weak && o.Start >= f.since {
@@ -78,8 +80,13 @@ func (f *Follower) End(now time.Time) {
 // Idle reports whether all operations are queued.
 func (f *Follower) Idle() bool { return len(f.open) == 0 }
 
-// Skip leaves out what the session holds so far.
-func (f *Follower) Skip() { f.next, f.frame = f.s.OpLen(), f.s.Len() }
+// Resume leaves out what the session holds so far: it is a new index of the
+// session that before looked at.
+func (f *Follower) Resume(before *Follower) {
+	f.next, f.frame = f.s.OpLen(), f.s.Len()
+	f.lives = before.lives
+	f.lives.skip(f.s)
+}
 
 // settled reports whether nothing more will be said about a call: its chain
 // came to an end, its task is over, and no late answer is to be expected.

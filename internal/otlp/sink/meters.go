@@ -20,8 +20,12 @@ import (
 // counted with otel.metric.overflow.
 const maxSets = 2000
 
-// meters keep the conventions' metrics of each server. The sending goroutine
-// uses them.
+// maxDimension bounds the value of an attribute of a metric, in bytes.
+const maxDimension = 256
+
+// meters keep the conventions' metrics of each server: those of the client's
+// side, which is what is seen from between. The time a server takes by itself
+// is the server's own to tell. The sending goroutine uses them.
 type meters struct {
 	opts     *Options
 	byServer map[string]*meter
@@ -29,8 +33,8 @@ type meters struct {
 
 // meter is the metrics of one server.
 type meter struct {
-	reader    *sdkmetric.ManualReader
-	operation metric.Float64Histogram
+	reader             *sdkmetric.ManualReader
+	operation, session metric.Float64Histogram
 }
 
 func newMeters(o *Options) *meters { return &meters{o, map[string]*meter{}} }
@@ -57,17 +61,21 @@ func (ms *meters) of(s *store.Session) *meter {
 			attribute.String("service.instance.id", ms.opts.Instance),
 		)),
 	)
-	h, err := provider.Meter(otlp.ScopeName, metric.WithInstrumentationVersion(ms.opts.Version)).Float64Histogram(
-		"mcp.client.operation.duration", metric.WithUnit("s"),
-		metric.WithDescription("The duration of the MCP request or notification as observed on the sender from the time it was sent until the response or ack is received."),
-		metric.WithExplicitBucketBoundaries(bounds()...),
-	)
-	if err != nil {
+	of := provider.Meter(otlp.ScopeName, metric.WithInstrumentationVersion(ms.opts.Version))
+	var err, err2 error
+	m.operation, err = histogram(of, "mcp.client.operation.duration",
+		"The duration of the MCP request or notification as observed on the sender from the time it was sent until the response or ack is received.")
+	m.session, err2 = histogram(of, "mcp.client.session.duration", "The duration of the MCP session as observed on the MCP client.")
+	if err != nil || err2 != nil {
 		return nil
 	}
-	m.operation = h
 	ms.byServer[label] = m
 	return m
+}
+
+// histogram makes one of the conventions' histograms.
+func histogram(of metric.Meter, name, help string) (metric.Float64Histogram, error) {
+	return of.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(help), metric.WithExplicitBucketBoundaries(bounds()...))
 }
 
 // dimensions are the attributes of a span that its metric has, too.
@@ -106,12 +114,27 @@ func (ms *meters) note(s *store.Session, spans []*tracepb.Span) {
 	}
 }
 
+// over counts a session that ended.
+func (ms *meters) over(e ended) {
+	m := ms.of(e.s)
+	if m == nil {
+		return
+	}
+	var attrs []attribute.KeyValue
+	if e.failure != "" {
+		attrs = append(attrs, attribute.String("error.type", e.failure))
+	}
+	for _, a := range e.attrs {
+		attrs = append(attrs, plainAttribute(a))
+	}
+	m.session.Record(context.Background(), e.took.Seconds(), metric.WithAttributes(attrs...))
+}
+
 func plainAttribute(a *commonpb.KeyValue) attribute.KeyValue {
 	if v, ok := a.Value.Value.(*commonpb.AnyValue_IntValue); ok {
 		return attribute.Int64(a.Key, v.IntValue)
 	}
-	v := a.Value.GetStringValue()
-	return attribute.String(a.Key, v[:min(len(v), 256)])
+	return attribute.String(a.Key, otlp.Clip(a.Value.GetStringValue(), maxDimension))
 }
 
 // collect reads all metrics.

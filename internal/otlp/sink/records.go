@@ -102,7 +102,7 @@ func (m *recordMaker) frame(f *Follower, i uint32, now time.Time) int {
 		attribute.Int64("mcpsnoop.size", int64(fr.Size)),
 	}
 	if method := f.s.Method(fr); method != "" {
-		attrs = append(attrs, attribute.String("mcp.method.name", method))
+		attrs = append(attrs, attribute.String("mcp.method.name", otlp.Clip(method, maxDimension)))
 	}
 	if fr.Status > 0 {
 		attrs = append(attrs, attribute.Int64("http.response.status_code", int64(fr.Status)))

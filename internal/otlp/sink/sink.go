@@ -50,8 +50,9 @@ type Sink struct {
 
 	mu     sync.Mutex
 	queues [kinds]queue
-	silent bool   // a collector that does not answer was complained about
-	why    string // the newest reason for a loss
+	ended  []ended // sessions to be counted
+	silent bool    // a collector that does not answer was complained about
+	why    string  // the newest reason for a loss
 	said   map[string]bool
 }
 
@@ -313,6 +314,9 @@ func (k *Sink) giveUp() {
 func (k *Sink) tellMetrics(ctx context.Context) {
 	if k.meters == nil {
 		return
+	}
+	for _, e := range k.ends() {
+		k.meters.over(e)
 	}
 	for _, rm := range k.meters.collect(ctx) {
 		err := k.out.metrics.Export(ctx, rm)

@@ -166,6 +166,27 @@ func TestEverythingIsSentAtExit(t *testing.T) {
 	}
 }
 
+// What peers choose may be cut in the middle of a character, or be none: the
+// collector still reads it, and it takes nothing else down with it.
+func TestHostileTexts(t *testing.T) {
+	long := strings.Repeat("\u00e4", 3000)
+	for _, name := range []string{"a" + long, long, "\\ud800", "q\\\"\\n\\u0000"} {
+		r := newReceiver()
+		x := newSession()
+		k := start(t, x, r.overHTTP(t), func(o *Options) { o.Logs = true })
+		x.calls(1)
+		x.say(`> {"jsonrpc":"2.0","id":"` + name + `","method":"tools/call","params":{"name":"` + name + `","_meta":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"` + name + `"}}}`)
+		x.say(`< {"jsonrpc":"2.0","id":"` + name + `","error":{"code":-32000,"message":"` + name + `"}}`)
+		x.say(`> {"jsonrpc":"2.0","id":2,"method":"` + name + `"}`)
+		x.a.Publish()
+		k.f.End(time.Now())
+		k.end()
+		if d := k.Deliveries(); d[0].Sent != 3 || d[1].Sent != 5 || len(r.spans) != 3 || len(r.metrics) == 0 {
+			t.Errorf("%.20q: %+v, %d metrics, said %q", name, d, len(r.metrics), k.said())
+		}
+	}
+}
+
 // The spans are those of the export: same ids, same attributes.
 func TestSpansAreThoseOfTheExport(t *testing.T) {
 	r := newReceiver()
