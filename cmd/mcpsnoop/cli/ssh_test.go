@@ -152,7 +152,7 @@ func (r *sshRig) start(flags ...string) {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(r.stop)
-	listening := regexp.MustCompile(`listening on 127\.0\.0\.1:(\d+)`)
+	listening := regexp.MustCompile(`listening on [\d.]+:(\d+)`)
 	r.until("the hub listens", func() bool {
 		m := listening.FindStringSubmatch(r.said.String())
 		if m != nil {
