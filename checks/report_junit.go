@@ -19,13 +19,16 @@ type (
 		Suites   []junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
-		Name       string          `xml:"name,attr"`
-		Tests      int             `xml:"tests,attr"`
-		Failures   int             `xml:"failures,attr"`
-		Errors     int             `xml:"errors,attr"`
-		Skipped    int             `xml:"skipped,attr"`
-		Properties []junitProperty `xml:"properties>property,omitempty"`
-		Cases      []junitCase     `xml:"testcase"`
+		Name       string           `xml:"name,attr"`
+		Tests      int              `xml:"tests,attr"`
+		Failures   int              `xml:"failures,attr"`
+		Errors     int              `xml:"errors,attr"`
+		Skipped    int              `xml:"skipped,attr"`
+		Properties *junitProperties `xml:"properties,omitempty"`
+		Cases      []junitCase      `xml:"testcase"`
+	}
+	junitProperties struct {
+		List []junitProperty `xml:"property"`
 	}
 	junitProperty struct {
 		Name  string `xml:"name,attr"`
@@ -70,7 +73,7 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 }
 
 func (r *Report) junitSession(s *SessionReport) junitSuite {
-	suite := junitSuite{Name: Plain(s.name()), Properties: []junitProperty{{"session", Plain(s.ID)}, {"log", Plain(s.Path)}}}
+	suite := junitSuite{Name: Plain(s.name()), Properties: &junitProperties{[]junitProperty{{"session", Plain(s.ID)}, {"log", Plain(s.Path)}}}}
 	for _, signal := range signals {
 		c := junitCase{Name: string(signal), Class: "mcpsnoop." + Plain(s.name())}
 		if text, n := s.listing(signal); n > 0 {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -287,9 +288,11 @@ type xsdElement struct {
 	} `xml:"complexType>attribute"`
 	Children []struct {
 		Ref string `xml:"ref,attr"`
+		Min string `xml:"minOccurs,attr"`
 	} `xml:"complexType>sequence>element"`
 
-	at int // in Children, while a document is read
+	at   int  // in Children, while a document is read
+	seen bool // one of Children[at]
 }
 
 // fits tests a document against the schema of JUnit reports.
@@ -314,6 +317,7 @@ func fits(t *testing.T, doc []byte) {
 		}
 		switch tok := tok.(type) {
 		case xml.EndElement:
+			stack[len(stack)-1].end(t)
 			stack = stack[:len(stack)-1]
 		case xml.StartElement:
 			k := slices.IndexFunc(schema.Elements, func(e xsdElement) bool { return e.Name == tok.Name.Local })
@@ -350,11 +354,54 @@ func (e *xsdElement) child(t *testing.T, name string) {
 	t.Helper()
 	for i := e.at; i < len(e.Children); i++ {
 		if e.Children[i].Ref == name {
-			e.at = i
+			e.at, e.seen = i, true
 			return
 		}
+		e.lacks(t, i)
 	}
 	t.Errorf("%s may not stand here in %s", name, e.Name)
+}
+
+// lacks fails when the child i must stand in the element and does not.
+func (e *xsdElement) lacks(t *testing.T, i int) {
+	t.Helper()
+	if c := e.Children[i]; c.Min != "0" && !(i == e.at && e.seen) {
+		t.Errorf("%s lacks %s", e.Name, c.Ref)
+	}
+}
+
+func (e *xsdElement) end(t *testing.T) {
+	t.Helper()
+	for i := e.at; i < len(e.Children); i++ {
+		e.lacks(t, i)
+	}
+}
+
+// The same by another reader of schemas, on reports of all kinds.
+func TestJUnitIsValid(t *testing.T) {
+	if _, err := exec.LookPath("xmllint"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("xmllint is missing: %v", err)
+		}
+		t.Skip("xmllint is missing")
+	}
+	for name, r := range map[string]*Report{
+		"findings and assertions": reportOf(t, Gate{FailOn: Signals(), ForbidTools: []string{"search"}, ExpectTools: []string{"search"}}, messy, messy),
+		"nothing fails":           reportOf(t, Gate{}, messy),
+		"nothing found":           reportOf(t, Gate{}, "@init 2025-11-25"),
+		"no session":              reportOf(t, Gate{ExpectTools: []string{"x"}}),
+	} {
+		var b bytes.Buffer
+		if err := r.WriteJUnit(&b); err != nil {
+			t.Fatal(err)
+		}
+		fits(t, b.Bytes())
+		cmd := exec.Command("xmllint", "--noout", "--nonet", "--schema", "../testdata/schemas/junit-4.xsd", "-")
+		cmd.Stdin = &b
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
 }
 
 func TestGitHubReport(t *testing.T) {
