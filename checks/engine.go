@@ -49,6 +49,7 @@ type Engine struct {
 	elicits   elicits
 	odd       oddities
 	tasks     tasks
+	varies    varies
 	listed    listed
 	web       web
 	frag      fragments

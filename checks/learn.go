@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,10 @@ func (c *ctx) newRequest() *request {
 	}
 	r.reader = c.reader()
 	if c.rev == R5 {
+		r.cacheKey = c.cacheKey()
+		if r.client && r.cursor == "" && slices.Contains(cacheable, c.method) {
+			r.pollKey = c.pollKey()
+		}
 		r.hash = c.hashArgs()
 		if c.http() {
 			r.body = hashText(c.method) ^ hashText(c.params.raw())

@@ -140,6 +140,9 @@ func (c *ctx) learnMore() {
 	if c.fail.ok() {
 		c.learnElicits()
 	}
+	if c.result.ok() {
+		c.learnPolls()
+	}
 	if c.method == mcp.SetLevel || c.ev.Msg.Kind == wire.Request && c.req.logLevel != "" {
 		c.learnLogs()
 	}

@@ -102,7 +102,7 @@ func all() []section {
 		{"Elicitation", slices.Concat(elicitRules, elicitURLRules)},
 		{"Sampling and roots", samplingRules},
 		{"Lists, tasks and what is deprecated", listRules},
-		{"Pages, caching and extensions", cacheRules},
+		{"Pages, caching and extensions", slices.Concat(cacheRules, cacheVaryRules)},
 		{"Tasks", slices.Concat(taskRules, taskFlowRules)},
 		{"What clients handle badly", lintRules},
 		{"Drift, and what else to look at before a tool is trusted", driftRules},

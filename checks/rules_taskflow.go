@@ -129,6 +129,13 @@ var taskFlowRules = []Rule{
 		Fix:   "Look at the subscription before sending.",
 		Spec:  tasksExt + "#task-status-notifications",
 	},
+	{
+		ID: "ext-unilateral", Signal: Warn, Level: Must, Revisions: R5, on: onRequest | onNotification, methods: []string{mcp.TasksGet, mcp.TasksUpdate, mcp.TasksCancel, mcp.Listen, mcp.TasksNote}, check: extAlone,
+		Title: "One side uses an extension that the other did not declare",
+		Help:  "Tasks are asked for where server/discover does not list io.modelcontextprotocol/tasks, or told of where subscriptions/listen did not declare it. Of extensions that are not known here nothing is said.",
+		Fix:   "Keep to the core protocol where the other side does not declare the extension.",
+		Spec:  "2026-07-28/basic/versioning#extension-negotiation",
+	},
 }
 
 func taskErrorDone(c *ctx) {
@@ -370,5 +377,22 @@ func taskNotAsked(c *ctx) {
 	}
 	if !slices.Contains(of, id.str()) && len(of) < maxFilter {
 		c.hit(id, "the subscription %s does not name %s", c.subscription(), show(id))
+	}
+}
+
+func extAlone(c *ctx) {
+	caps := c.e.peer.caps
+	switch {
+	case c.method == mcp.TasksNote:
+		if l := c.listen(); l != nil && l.noTasks {
+			c.hitAt("/method", "the subscription %s does not declare %s", c.subscription(), mcp.TasksExtension)
+		}
+	case !c.c2s() || caps == nil || caps.extension(mcp.TasksExtension):
+	case c.method == mcp.Listen:
+		if v := c.params.at("notifications", "taskIds"); v.len() > 0 {
+			c.hit(v, "server/discover does not list %s", mcp.TasksExtension)
+		}
+	case c.addressed() == nil: // a task of the server's is no news to it
+		c.hitAt("/method", "server/discover does not list %s", mcp.TasksExtension)
 	}
 }

@@ -41,6 +41,7 @@ type client struct {
 	roots      rootsState
 	lists      listState
 	pages      pages
+	polls      map[uint64]*poller
 	logs       wantedLogs
 	subs       []string          // resources that were subscribed to
 	tasked     map[tokenKey]bool // requests that were answered with a task
@@ -96,21 +97,23 @@ type request struct {
 	cancelled bool
 	cut       bool // the copy was cut: what it holds is not known
 
-	version string          // stated in _meta
-	caps    *capset         // stated in _meta; nil when there were none
-	fault   string          // the rule on routing headers that it broke
-	unmeta  bool            // required metadata is missing
-	token   wire.ID         // progress token
-	cursor  string          // JSON text of the cursor it goes on with, "" for none
-	task    bool            // asks for a task (2025-11-25)
-	answers map[string]bool // keys of inputResponses of tasks/update
-	def     *toolDef
-	hash    uint64 // of the arguments
-	body    uint64 // of method and params, over HTTP
-	badArgs string // how its arguments do not fit the schema
-	lacks   string // a required argument of a prompt that is missing
-	q       *question
-	level   int // of logging/setLevel, counted from 1
+	version  string          // stated in _meta
+	caps     *capset         // stated in _meta; nil when there were none
+	fault    string          // the rule on routing headers that it broke
+	unmeta   bool            // required metadata is missing
+	token    wire.ID         // progress token
+	cursor   string          // JSON text of the cursor it goes on with, "" for none
+	task     bool            // asks for a task (2025-11-25)
+	cacheKey uint64          // of what a public result of it may depend on
+	pollKey  uint64          // of a cacheable request
+	answers  map[string]bool // keys of inputResponses of tasks/update
+	def      *toolDef
+	hash     uint64 // of the arguments
+	body     uint64 // of method and params, over HTTP
+	badArgs  string // how its arguments do not fit the schema
+	lacks    string // a required argument of a prompt that is missing
+	q        *question
+	level    int // of logging/setLevel, counted from 1
 
 	cancelSeq uint64
 	cancelTS  int64

@@ -25,9 +25,6 @@ var undecidable = []Undecidable{
 	{"frame-after-eof", "The server writes after the client closed its input", "The log does not say when a pipe was closed, and draining answers is normal."},
 	{"sse-listen-no-keepalive", "A silent stream was dropped for want of comments", "Why a stream ended is not on the wire, and comments are not recorded."},
 	{"sse-keepalive-misread", "The client hangs up at a comment", "Comments are not recorded, and that one thing followed another is no reason."},
-	{"err-code-semantics", "A code means something else than what happened", "What the server saw may differ from what was recorded on the way; http-mismatch-rejected tells the case that is known."},
-	{"cache-public-varies", "A public result differs for two credentials", "The data may have changed in between; nothing on the wire says that it did not."},
-	{"cache-poll-exact", "The client polls in step with ttlMs", "A client that reads at need and one that polls look the same."},
+	{"err-code-semantics", "A code means something else than what happened", "What the server saw may differ from what was recorded on the way. The cases that can be told have rules of their own: http-mismatch-rejected, capability-missing-contradiction and unsupported-version-contradiction."},
 	{"elicit-url-for-mcp-auth", "An elicitation sends the user to the server's own authorization", "Whose sign-in a URL is for is not on the wire; a server may use the same authorization server for third parties."},
-	{"ext-unilateral", "An extension is used that the other side did not declare", "Methods of an extension that is not known cannot be told from private ones; cap-* has the known ones."},
 }
