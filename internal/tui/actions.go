@@ -13,6 +13,8 @@ import (
 type Actions struct {
 	// Replay sends captured calls again.
 	Replay Replayer
+	// Editor edits the params of calls; without it they are edited in place.
+	Editor Editor
 	// Trash deletes sessions so that it can be undone.
 	Trash Trash
 	// Export writes sessions to files of the viewer's own machine.

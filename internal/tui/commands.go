@@ -38,6 +38,8 @@ func commands() []command {
 		{"capabilities", "", "what both sides can do", runSheet(actCaps), nil},
 		{"elicitations", "", "what the server asked the user", runSheet(actElicits), nil},
 		{"export", "FORMAT [FILE]", "export what is shown to a file; over SSH, copy the command that does", runExport, exportFormats},
+		{"replay", "", "send the call again, and see its answer beside the recorded one", runAct(actReplay), nil},
+		{"edit", "", "edit the params of the call, and send it then", runAct(actEdit), nil},
 		{"theme", "NAME", "auto, dark, light, contrast or none", runTheme, themes},
 		{"help", "", "all keys", func(m *Model, _ string) (tea.Cmd, *store.QueryError) { return m.act(actHelp), nil }, nil},
 		{"quit", "", "quit", func(m *Model, _ string) (tea.Cmd, *store.QueryError) { return m.quit(), nil }, nil},

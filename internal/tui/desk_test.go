@@ -116,6 +116,7 @@ var namedKeys = map[string]tea.KeyPressMsg{
 	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "backspace": {Code: tea.KeyBackspace},
 	"ctrl+f": {Code: 'f', Mod: tea.ModCtrl}, "ctrl+b": {Code: 'b', Mod: tea.ModCtrl}, "ctrl+c": {Code: 'c', Mod: tea.ModCtrl},
 	"ctrl+d": {Code: 'd', Mod: tea.ModCtrl}, "ctrl+l": {Code: 'l', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl},
+	"ctrl+s":    {Code: 's', Mod: tea.ModCtrl},
 	"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift},
 }
 

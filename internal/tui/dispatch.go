@@ -4,6 +4,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
+// typist is a screen in which a text is typed: it takes all keys.
+type typist interface {
+	typed(msg tea.KeyPressMsg) tea.Cmd
+	pasted(text string)
+	cursor(width int) (x, y int)
+}
+
 // key takes a key press.
 func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
@@ -26,6 +33,9 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 			return m.quit()
 		}
 		return nil
+	}
+	if t, ok := m.top().(typist); ok {
+		return t.typed(msg)
 	}
 	act := actionOf(name, m.top().place())
 	if act != actCopy {
@@ -83,6 +93,8 @@ func (m *Model) act(act action) tea.Cmd {
 		return m.openSheet(act)
 	case actExport:
 		return m.export()
+	case actReplay, actEdit:
+		return m.replay(act == actEdit)
 	case actCopy:
 		return m.copyNext()
 	case actUndo:

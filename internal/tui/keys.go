@@ -43,6 +43,8 @@ const (
 	actElicits
 	actMerge
 	actCompare
+	actReplay
+	actEdit
 	actMark
 	actPane
 	actRedraw
@@ -64,7 +66,9 @@ const (
 	inCaps
 	inElicits
 	inCompare
-	everywhere = inSessions | inStream | inInspector | inHelp | inAuth | inSheets | inCompare
+	inReplay
+	inEdit
+	everywhere = inSessions | inStream | inInspector | inHelp | inAuth | inSheets | inCompare | inReplay
 	inSheets   = inFindings | inTools | inCalls | inCaps | inElicits
 	leads      = inSessions | inStream | inInspector | inSheets // from where a sheet opens
 	inLists    = inSessions | inStream
@@ -94,8 +98,14 @@ var bindings = [...]binding{
 	{actCopy, "y", "y", "copy", "copy the command that compares them; again: the row", inCompare},
 	{actBack, "esc", "esc", "back", "back; in a list: drop the filter first", everywhere},
 	{actPair, "x", "x", "pair", "jump between request and answer", inStream | inInspector},
+	{actEnter, "ctrl+s", "ctrl-s", "send", "send the call with these params", inEdit},
+	{actBack, "esc", "esc", "back", "back; what was changed is dropped after a second time", inEdit},
 	{actFilter, "/", "/", "filter", "filter the list", inLists},
 	{actFilter, "/", "/", "search", "search in this frame", inInspector},
+	{actReplay, "r", "r", "replay", "send the call again, after asking, and see the answer beside the recorded one", inStream | inInspector | inCalls},
+	{actReplay, "r", "r", "again", "send it once more", inReplay},
+	{actEdit, "E", "E", "edit", "edit the params first: in your EDITOR, else here", inReplay},
+	{actEdit, "E", "E", "", "edit the call's params and send it then", inStream | inInspector | inCalls},
 	{actTools, "s", "s", "tools", "tools: calls, times, cost, and what is wrong with their schemas", leads &^ inTools},
 	{actFindings, "w", "w", "findings", "findings of the session, by rule", leads &^ inFindings},
 	{actCalls, "i", "i", "calls", "calls and how their time passed; again: only those that asked the user", leads},
@@ -107,6 +117,8 @@ var bindings = [...]binding{
 	{actPrev, "N", "N", "", "the one before", inStream},
 	{actNext, "n", "n", "next", "next place that was found", inInspector},
 	{actPrev, "N", "N", "", "the one before", inInspector},
+	{actNext, "n", "n", "next", "next difference", inReplay},
+	{actPrev, "N", "N", "", "the one before", inReplay},
 	{actNextFrame, "]", "]", "", "the next frame of the list", inInspector},
 	{actPrevFrame, "[", "[", "", "the frame before", inInspector},
 	{actRaw, "b", "b", "bytes", "the frame as bytes, and back", inInspector},
@@ -115,6 +127,7 @@ var bindings = [...]binding{
 	{actCopy, "y", "y", "copy", "copy the path of the log; again: the id, the command that shows it", inSessions},
 	{actCopy, "y", "y", "copy", "copy the frame; again: the value, the call as curl or a command, the path, the id", inStream | inInspector},
 	{actCopy, "y", "y", "copy", "copy the row; again: as JSON, the command, the path, the id", inSheets},
+	{actCopy, "y", "y", "copy", "copy the answer; again: the request, the command", inReplay},
 	{actCopyValue, "Y", "Y", "", "copy the value of this line", inInspector},
 	{actExport, "e", "e", "export", "export to a file, or copy the command that does; only what the filter lets through", inSessions | inStream | inInspector | inAuth | inSheets},
 	{actAuth, "a", "a", "", "authorization: attempts, what was demanded, and why", leads},

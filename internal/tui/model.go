@@ -35,12 +35,14 @@ type Model struct {
 	recent  []string   // filters that were used, the newest last
 	deleted []deletion // what u brings back, the newest last
 	turn    copyTurn
-	notice  line // what the last action did; the next key takes it away
-	ticking bool
-	rules   Findings
-	working int // pieces of work that have not come back
-	changes <-chan struct{}
-	unsub   func()
+	// mayReplay are the sessions and targets for which sending was allowed.
+	mayReplay map[string]bool
+	notice    line // what the last action did; the next key takes it away
+	ticking   bool
+	rules     Findings
+	working   int // pieces of work that have not come back
+	changes   <-chan struct{}
+	unsub     func()
 
 	dirty bool
 	drawn tea.View
@@ -268,6 +270,9 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case tea.PasteMsg:
 		if m.prompt != nil {
 			return m.prompt.insert(m, msg.Content)
+		}
+		if t, ok := m.top().(typist); ok {
+			t.pasted(msg.Content)
 		}
 	case tea.MouseClickMsg:
 		if msg.Button == tea.MouseLeft {

@@ -58,6 +58,11 @@ func (m *Model) lines() ([]line, *tea.Cursor) {
 	}
 	foot := m.footLines(w)
 	out = append(out, m.top().draw(w, bodyHeight-len(foot)+1)...)
+	if t, ok := m.top().(typist); ok && m.prompt == nil {
+		x, y := t.cursor(w)
+		top, _ := m.body()
+		cursor = tea.NewCursor(x, top+y)
+	}
 	return append(out, foot...), cursor
 }
 
