@@ -86,14 +86,13 @@ func runHTTP(ctx context.Context, app *App, o *httpOptions, flags *pflag.FlagSet
 		return withHint(fmt.Errorf("listen on %s: %w", addr, plainNet(err)), "is another program there? give another port with --listen")
 	}
 	opts.Warn = warn
+	send := o.send(ctx, app, sender, warn)
+	defer send.finish()
 	if o.Forward {
-		if sender != nil {
-			warn("nothing is sent to the OTLP endpoint: with --forward, let a hub do it")
-		}
-		return runForward(ctx, app, o, engine, opts, l)
+		return runForward(ctx, app, o, engine, opts, l, send)
 	}
 	opts.Recorder = app.httpRecorder(o, engine, opts.Target, warn)
-	defer o.beside(ctx, app, sender, opts.Recorder, warn)()
+	send.follow(opts.Recorder, o.TraceFile)
 	app.announce(l.Addr(), opts.Target, opts.Recorder)
 	err = httpproxy.New(opts).Serve(ctx, l)
 	if opts.Recorder == nil {

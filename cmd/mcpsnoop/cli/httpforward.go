@@ -18,6 +18,7 @@ type forwardSessions struct {
 	o      *httpOptions
 	engine *redact.Engine
 	warn   func(string)
+	send   *sending
 
 	mu   sync.Mutex
 	recs []*capture.Recorder
@@ -42,6 +43,7 @@ func (s *forwardSessions) open(end *httpproxy.Target) *capture.Recorder {
 		return nil
 	}
 	s.app.note("recording %s to %s", safe(what), rec.Path())
+	s.send.follow(rec, "")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recs = append(s.recs, rec)
@@ -59,8 +61,8 @@ func (s *forwardSessions) close(end capture.EndInfo) (lost uint64) {
 }
 
 // runForward is an explicit proxy for clients that honour HTTP_PROXY.
-func runForward(ctx context.Context, app *App, o *httpOptions, engine *redact.Engine, opts httpproxy.Options, l net.Listener) error {
-	s := &forwardSessions{app: app, o: o, engine: engine, warn: opts.Warn}
+func runForward(ctx context.Context, app *App, o *httpOptions, engine *redact.Engine, opts httpproxy.Options, l net.Listener, send *sending) error {
+	s := &forwardSessions{app: app, o: o, engine: engine, warn: opts.Warn, send: send}
 	opts.Forward.Open = s.open
 	app.announceForward(l.Addr(), o)
 	err := httpproxy.New(opts).Serve(ctx, l)
@@ -83,7 +85,11 @@ func (a *App) announceForward(addr net.Addr, o *httpOptions) {
 	url := "http://" + net.JoinHostPort(host, port)
 	a.note("an explicit proxy on %s%s; for a client on Node: NODE_USE_ENV_PROXY=1 HTTP_PROXY=%s NO_PROXY=", url, reach, url)
 	if o.NoTrace {
-		a.note("nothing is recorded")
+		what := "nothing is recorded"
+		if o.OTLP.Endpoint != "" {
+			what += ", and nothing is sent to the OTLP endpoint: spans are made of session logs"
+		}
+		a.note("%s", what)
 	}
 }
 

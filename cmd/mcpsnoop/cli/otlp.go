@@ -64,34 +64,62 @@ func (o *otlpOptions) sender(ctx context.Context, app *App, warn func(string)) (
 	return o.sink(ctx, app, fmt.Sprintf("%s-%d", app.Process.Host, app.Process.PID), warn)
 }
 
-// beside starts to send the session that is being recorded, and gives what
-// ends it: to be called once the log is whole. It reads the log as everybody
-// does, so that nothing of it is in the way of traffic. k may be nil.
-func (o *captureOptions) beside(ctx context.Context, app *App, k *sink.Sink, rec *capture.Recorder, warn func(string)) (finish func()) {
+// sending is a sink at work beside one or more recorders. The nil one sends
+// nothing.
+type sending struct {
+	app   *App
+	k     *sink.Sink
+	flush time.Duration
+	warn  func(string)
+
+	reading context.Context    // until finish
+	end     context.CancelFunc // of reading
+	sent    context.CancelFunc // all is queued
+	readers sync.WaitGroup
+	sender  sync.WaitGroup
+}
+
+// send starts a sink; k may be nil. finish ends it.
+func (o *captureOptions) send(ctx context.Context, app *App, k *sink.Sink, warn func(string)) *sending {
 	if k == nil {
-		return func() {}
+		return nil
 	}
-	if rec == nil {
-		warn("nothing is sent to the OTLP endpoint: spans are made of the session log, and there is none")
-		return func() {}
-	}
-	b := newBeside(app, k, rec, app.abs(o.TraceFile))
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // signals are the server's to judge
-	var work sync.WaitGroup
-	sending, sent := context.WithCancel(context.WithoutCancel(ctx))
-	work.Go(func() {
-		if err := k.Run(sending); err != nil {
+	s := &sending{app: app, k: k, flush: o.OTLP.Flush, warn: warn}
+	ctx = context.WithoutCancel(ctx) // signals are the server's to judge
+	var work context.Context
+	s.reading, s.end = context.WithCancel(ctx)
+	work, s.sent = context.WithCancel(ctx)
+	s.sender.Go(func() {
+		if err := k.Run(work); err != nil {
 			warn(fmt.Sprintf("OTLP: %v", err))
 		}
 	})
-	work.Go(func() {
-		defer sent()
-		b.run(ctx, o.OTLP.Flush)
-	})
-	return func() {
-		cancel()
-		work.Wait()
+	return s
+}
+
+// follow sends the session that rec records, by reading its log as everybody
+// does: nothing of it is in the way of traffic.
+func (s *sending) follow(rec *capture.Recorder, traceFile string) {
+	if s == nil {
+		return
 	}
+	if rec == nil {
+		s.warn("nothing is sent to the OTLP endpoint: spans are made of the session log, and there is none")
+		return
+	}
+	b := newBeside(s.app, s.k, rec, s.app.abs(traceFile))
+	s.readers.Go(func() { b.run(s.reading, s.flush) })
+}
+
+// finish sends what is left: to be called once the logs are whole.
+func (s *sending) finish() {
+	if s == nil {
+		return
+	}
+	s.end()
+	s.readers.Wait()
+	s.sent()
+	s.sender.Wait()
 }
 
 // otlpPart sets up what a hub sends.

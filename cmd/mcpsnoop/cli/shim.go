@@ -96,13 +96,14 @@ func runShim(ctx context.Context, app *App, o *shimOptions, flags *pflag.FlagSet
 		return err
 	}
 	rec := app.recorder(&o.captureOptions, engine, o.Command, warn)
-	finish := o.beside(ctx, app, sender, rec, warn)
+	send := o.send(ctx, app, sender, warn)
+	send.follow(rec, o.TraceFile)
 	code, err := shim.Run(ctx, shim.Options{
 		Argv: o.Command, Env: app.Env, Stdin: in, Stdout: out, Stderr: errs, Grace: o.Grace,
 		Recorder: rec,
 		Signals:  signals, Self: app.Self, Warn: warn,
 	})
-	finish()
+	send.finish()
 	var start *shim.StartError
 	if errors.As(err, &start) {
 		app.note("%v", start)
