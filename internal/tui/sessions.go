@@ -331,11 +331,15 @@ func (s *sessions) draw(w, h int) []line {
 // empty says why there is nothing, and what to do.
 func (s *sessions) empty(w, h int) []line {
 	d := &s.m.d
+	where, prog := Text(""), s.m.prog()
+	if s.m.opts.Host != "" { // what is to be run is run there, and prog may be a way to look only
+		where, prog = " on "+d.safe(s.m.opts.Host), "mcpsnoop"
+	}
 	texts := []span{
-		{"no sessions yet", inkStrong},
-		{"Put mcpsnoop in front of a server in the client's configuration:", inkText},
-		{"  " + s.m.prog() + " -- node build/index.js", inkNote},
-		{"or see a made-up one: " + s.m.prog() + " demo", inkText},
+		{"no sessions yet" + where, inkStrong},
+		{"Put mcpsnoop in front of a server in the client's configuration" + where + ":", inkText},
+		{"  " + prog + " -- node build/index.js", inkNote},
+		{"or see a made-up one" + where + ": " + prog + " demo", inkText},
 	}
 	if done, total := s.m.src.Progress(); done < total {
 		texts = []span{{"loading", inkDim}}

@@ -55,6 +55,9 @@ type Options struct {
 	// Command is how commands are written that do the same without the UI,
 	// "mcpsnoop" when empty; over SSH "ssh -p 2222 hub".
 	Command string
+	// Host is the machine whose sessions are looked at, where that is not the
+	// viewer's own: there is where a server has to be watched.
+	Host string
 	// Version is shown in the help.
 	Version string
 	// Suspend lets ctrl-z stop the program; only where it is the viewer's own.

@@ -85,6 +85,31 @@ func TestSSHOperatorsDelete(t *testing.T) {
 	}
 }
 
+// A hub without sessions says what to run, and where: nothing of that is run
+// through SSH.
+func TestSSHEmptyList(t *testing.T) {
+	r := newSSHRig(t)
+	r.stop()
+	for _, path := range r.logs("sessions") {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.said = &lockedBuffer{}
+	r.start()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.terminal([]string{"TERM=xterm"}, "-tt", "127.0.0.1")
+	r.until("it says what to do, and where", func() bool {
+		return s.has("  mcpsnoop -- node")() && s.has("configuration on "+host)() && s.has(": mcpsnoop demo")()
+	})
+	if s.has("-- node")() && s.has("ssh -p "+r.port)() {
+		t.Errorf("what is to be run cannot be run: %q", s.out)
+	}
+}
+
 // sender is a Replayer that fails as it is told to.
 type sender struct {
 	tui.Replayer
