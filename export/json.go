@@ -172,6 +172,9 @@ func (d *document) session(s *Session) {
 	d.num("frames", s.frameCount())
 	d.num("missing_frames", int64(sum.Missing))
 	d.num("bad_lines", int64(sum.ProblemCount))
+	if sum.MoreQuestions > 0 {
+		d.num("elicitations_omitted", int64(sum.MoreQuestions))
+	}
 	d.counts(s.counts())
 	d.clients(sum)
 	if sum.Ended {

@@ -119,4 +119,7 @@ func writeElicitations(w *bufio.Writer, s *Session, several bool) {
 			fmt.Fprintf(w, "         %s %s\n", Safe(f.Name), Safe(kind))
 		}
 	}
+	if n := s.Summary().MoreQuestions; n > 0 {
+		fmt.Fprintf(w, "  %d more were asked than are kept\n", n)
+	}
 }

@@ -18,7 +18,7 @@ type asked struct {
 	method   uint32
 	name     uint32
 	args     uint64   // hash of the canonical arguments
-	keys     []string // of inputRequests
+	keys     []uint64 // hashes of the keys of inputRequests
 	state    uint64   // hash of requestState
 	hasState bool
 }
@@ -101,7 +101,7 @@ func (a *Appender) inputRequired(ev *Event, cl *client, op *Operation) {
 		return
 	}
 	op.WantsInput = true
-	w := asked{op: ev.OpIndex, client: cl.index, method: op.method, name: op.name, args: a.args[ev.OpIndex], keys: memberNames(wire.Get(ev.Msg.Result, "inputRequests"))}
+	w := asked{op: ev.OpIndex, client: cl.index, method: op.method, name: op.name, args: a.args[ev.OpIndex], keys: a.memberNames(wire.Get(ev.Msg.Result, "inputRequests"))}
 	if state, ok := wire.Text(wire.Get(ev.Msg.Result, "requestState")); ok {
 		w.state, w.hasState = a.hash([]byte(state)), true
 	}
@@ -125,7 +125,7 @@ func (a *Appender) retry(ev *Event, cl *client, op *Operation) {
 	if responses == nil && !hasState {
 		return
 	}
-	keys := memberNames(responses)
+	keys := a.memberNames(responses)
 	k, link := a.match(cl, op, args, keys, a.hash([]byte(state)), hasState)
 	if link == NoLink {
 		return
@@ -144,7 +144,7 @@ func (a *Appender) retry(ev *Event, cl *client, op *Operation) {
 
 // match finds what a request follows up in the list. What was asked on another
 // connection counts as sure only when it is the only thing that fits.
-func (a *Appender) match(cl *client, op *Operation, args uint64, keys []string, state uint64, hasState bool) (int, Link) {
+func (a *Appender) match(cl *client, op *Operation, args uint64, keys []uint64, state uint64, hasState bool) (int, Link) {
 	other, others, weak := -1, 0, -1
 	for k := len(cl.asked) - 1; k >= 0; k-- {
 		if w := &cl.asked[k]; w.method == op.method && hasState && w.hasState && w.state == state {
@@ -176,7 +176,7 @@ func (a *Appender) match(cl *client, op *Operation, args uint64, keys []string, 
 	return -1, NoLink
 }
 
-func subset(a, b []string) bool {
+func subset(a, b []uint64) bool {
 	for _, s := range a {
 		if !slices.Contains(b, s) {
 			return false
@@ -185,15 +185,15 @@ func subset(a, b []string) bool {
 	return true
 }
 
-func overlap(a, b []string) bool {
-	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
+func overlap(a, b []uint64) bool {
+	return slices.ContainsFunc(a, func(k uint64) bool { return slices.Contains(b, k) })
 }
 
-// memberNames lists the names of an object's members, at most maxKeys.
-func memberNames(v []byte) []string {
-	var names []string
+// memberNames are hashes of the names of an object's members, at most maxKeys.
+func (a *Appender) memberNames(v []byte) []uint64 {
+	var names []uint64
 	for m := wire.MembersOf(v); m.Next() && len(names) < maxKeys; {
-		names = append(names, string(m.Key))
+		names = append(names, a.hash(m.Key))
 	}
 	return names
 }

@@ -52,12 +52,14 @@ func (s *Session) Elicitations() []*Elicitation {
 // ask adds a question to the ledger and returns its number.
 func (a *Appender) ask(ev *Event, key string, params []byte) (uint32, bool) {
 	if a.s.elicits.n >= uint32(a.limits.Elicitations) {
+		a.sum.MoreQuestions++
 		return 0, false
 	}
-	e := &Elicitation{Asked: ev.Index, Op: ev.OpIndex, Key: key, Mode: wire.GetString(params, "mode"), At: ev.Frame.TS}
-	if e.Mode == "" {
-		e.Mode = "form"
+	e := &Elicitation{Asked: ev.Index, Op: ev.OpIndex, Mode: "form", At: ev.Frame.TS}
+	if mode := wire.GetString(params, "mode"); mode != "" {
+		e.Mode = e.bounded(mode, maxWord)
 	}
+	e.Key = e.bounded(key, maxWord)
 	e.Message = e.bounded(wire.GetString(params, "message"), maxQuestion)
 	e.URL = e.bounded(wire.GetString(params, "url"), maxURL)
 	if u, err := url.Parse(e.URL); err == nil {
@@ -96,7 +98,7 @@ func (a *Appender) answered(ev *Event, i uint32, result []byte) {
 		e = &version
 		a.dirtyElicits[i] = e
 	}
-	e.Action, e.AnswerAt, e.Answer = wire.GetString(result, "action"), ev.Frame.TS, ev.Index+1
+	e.Action, e.AnswerAt, e.Answer = e.bounded(wire.GetString(result, "action"), maxWord), ev.Frame.TS, ev.Index+1
 }
 
 // elicitations keeps the ledger: questions are requests of the server up to
@@ -118,18 +120,17 @@ func (a *Appender) elicitations(ev *Event, cl *client) {
 		}
 	case ev.Frame.Kind == KindResult && ev.Op.WantsInput:
 		for m := wire.MembersOf(wire.Get(ev.Msg.Result, "inputRequests")); m.Next(); {
-			if wire.GetString(m.Value, "method") != mcp.Elicit || len(cl.questions) >= a.limits.Elicitations {
+			if wire.GetString(m.Value, "method") != mcp.Elicit {
 				continue
 			}
-			key := string(m.Key)
-			if i, ok := a.ask(ev, key, wire.Get(m.Value, "params")); ok {
-				cl.questions[questionKey{ev.OpIndex, key}] = i
+			if i, ok := a.ask(ev, string(m.Key), wire.Get(m.Value, "params")); ok {
+				cl.questions[questionKey{ev.OpIndex, a.hash(m.Key)}] = i
 			}
 		}
 	case ev.Frame.Kind == KindRequest && ev.Op.link > Weak:
 		prev, _ := ev.Op.Previous()
 		for m := wire.MembersOf(wire.Get(ev.Msg.Params, "inputResponses")); m.Next(); {
-			key := questionKey{prev, string(m.Key)}
+			key := questionKey{prev, a.hash(m.Key)}
 			if i, ok := cl.questions[key]; ok {
 				a.answered(ev, i, m.Value)
 				delete(cl.questions, key)
@@ -142,5 +143,5 @@ func (a *Appender) elicitations(ev *Event, cl *client) {
 // one round by its key.
 type questionKey struct {
 	op  OpIndex
-	key string
+	key uint64 // hash
 }

@@ -60,6 +60,8 @@ type Summary struct {
 	Missing uint64
 	Dropped uint64 // of Missing, what the recorder says it lost
 
+	MoreQuestions uint64 // that the ledger of elicitations had no room for
+
 	Problems     []capture.Problem // log lines that cannot be read, the first ones
 	ProblemCount int
 	Torn         bool // the log ends inside a line

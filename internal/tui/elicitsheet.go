@@ -126,6 +126,10 @@ func (p *elicitsPage) status() (line, line) {
 		l.put(inkDim, " "+d.g.dot+" ")
 		l.put(openInk(p.live), d.g.open+" "+count(p.open)+" unanswered")
 	}
+	if n := p.s.Summary().MoreQuestions; n > 0 {
+		l.put(inkDim, " "+d.g.dot+" ")
+		l.put(inkWarn, count(n)+" more were asked than are kept")
+	}
 	return l, of(span{"answers are not kept", inkDim})
 }
 
