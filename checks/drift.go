@@ -5,8 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
 	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 )
+
+// describing are the methods that list what models and people read.
+var describing = []string{mcp.ToolsList, mcp.PromptsList, mcp.ResourcesList, mcp.TemplatesList}
 
 // Drift: what a server offers is not what was trusted. The findings stand on
 // the frame that ended the listing.
@@ -79,10 +83,10 @@ var driftRules = []Rule{
 		Fix:   "Keep the folder of baselines between runs, or name it with --baseline.",
 	},
 	{
-		ID: "definition-hidden-text", Signal: Drift, Level: Note, on: onTool, check: hiddenText,
-		Title: "The text of a tool holds characters that nobody sees",
+		ID: "definition-hidden-text", Signal: Drift, Level: Note, on: onTool | onResult, methods: describing, check: hiddenText,
+		Title: "The text of a definition holds characters that nobody sees",
 		Help:  "Tag characters, overrides of direction and zero-width spaces show the user one text and the model another.",
-		Fix:   "Take them out; do not approve the tool before that is explained.",
+		Fix:   "Take them out; do not approve the definition before that is explained.",
 	},
 	{
 		ID: "tool-name-shadowed", Signal: Info, Level: Note, on: onEnd, check: shadowed,
@@ -179,22 +183,50 @@ func notVerified(c *ctx) {
 	}
 }
 
-// hiddenText looks at the texts of a tool that people approve and models read.
+// describers are the lists whose entries models and people read, besides that
+// of tools.
+var describers = map[string]string{mcp.PromptsList: "prompts", mcp.ResourcesList: "resources", mcp.TemplatesList: "resourceTemplates"}
+
+// hiddenText looks at the texts of definitions that people approve and models
+// read.
 func hiddenText(c *ctx) {
-	for _, k := range [...]string{"name", "title", "description"} {
-		if v := c.item.get(k); v.isString() {
-			if r, ok := hiddenRune(v.str()); ok {
-				c.hit(v, "U+%04X stands in the %s", r, k)
+	if list, ok := describers[c.method]; ok {
+		for _, d := range c.result.get(list).each() {
+			c.noHidden(d, "name", "title", "description")
+			for _, a := range d.get("arguments").each() {
+				c.noHidden(a, "name", "title", "description")
+			}
+		}
+		return
+	}
+	if !c.item.ok() {
+		return
+	}
+	c.noHidden(c.item, "name", "title", "description")
+	c.noHidden(c.item.get("annotations"), "title")
+	for _, k := range [...]string{"inputSchema", "outputSchema"} {
+		subschemas(c.item.get(k), true, 0, func(s val, _ bool) { c.noHidden(s, "title", "description") })
+	}
+}
+
+func (c *ctx) noHidden(v val, members ...string) {
+	for _, k := range members {
+		if m := v.get(k); m.isString() && mayHide(m.raw()) {
+			if r, ok := hiddenRune(m.str()); ok {
+				c.hit(m, "U+%04X stands in the %s", r, k)
 			}
 		}
 	}
-	subschemas(c.item.get("inputSchema"), true, 0, func(s val, _ bool) {
-		if v := s.get("description"); v.isString() {
-			if r, ok := hiddenRune(v.str()); ok {
-				c.hit(v, "U+%04X stands in a description", r)
-			}
+}
+
+// mayHide reports whether a text has anything but plain characters.
+func mayHide(raw []byte) bool {
+	for _, b := range raw {
+		if b >= 0x80 || b == '\\' {
+			return true
 		}
-	})
+	}
+	return false
 }
 
 // hiddenRune finds a character that shows nothing and can only hide: not the

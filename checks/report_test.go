@@ -490,3 +490,18 @@ wait 100ms
 		}
 	}
 }
+
+// A tool whose name is a part of another word is named all the same.
+func TestTextNamesTheTool(t *testing.T) {
+	for _, c := range []struct{ tool, message, want string }{
+		{"y", "annotations: /readOnlyHint was true and is false", "y: annotations: /readOnlyHint was true and is false"},
+		{"y", `"y" is new`, `"y" is new`},
+		{"read", "tools/call read answered -1, not read_all", "tools/call read answered -1, not read_all"},
+		{"read", "not read_all", "read: not read_all"},
+		{"x", "", "x: "},
+	} {
+		if got := (&Finding{Tool: c.tool, Message: c.message}).text(); got != c.want {
+			t.Errorf("%q of %q: %q; want %q", c.tool, c.message, got, c.want)
+		}
+	}
+}

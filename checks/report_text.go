@@ -77,12 +77,34 @@ func (f *Finding) place() string {
 // does not name it.
 func (f *Finding) text() string {
 	switch {
-	case f.Tool != "" && !strings.Contains(f.Message, f.Tool):
+	case f.Tool != "" && !names(f.Message, f.Tool):
 		return f.Tool + ": " + f.Message
-	case f.Tool == "" && f.Method != "" && !strings.Contains(f.Message, f.Method):
+	case f.Tool == "" && f.Method != "" && !names(f.Message, f.Method):
 		return f.Method + ": " + f.Message
 	}
 	return f.Message
+}
+
+// names reports whether a name stands in a text by itself, and not as a part
+// of another word.
+func names(text, name string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return false
+		}
+		from, to := at+i, at+i+len(name)
+		before, _ := utf8.DecodeLastRuneInString(text[:from])
+		after, _ := utf8.DecodeRuneInString(text[to:])
+		if !inWord(before) && !inWord(after) {
+			return true
+		}
+		at = from + 1
+	}
+}
+
+func inWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-'
 }
 
 // Plain makes text from the wire safe for a terminal: control characters, and
