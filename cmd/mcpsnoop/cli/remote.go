@@ -231,10 +231,9 @@ func (a *App) watchMirrors(ctx context.Context, state string, o *remoteOptions, 
 	for _, f := range all {
 		hosts = append(hosts, f.dir)
 	}
-	src := &hubSource{Hub: hub.New(hub.Options{FS: a.FS, Sources: []hub.Source{
+	src := &mirrorSource{notes: notes, hubSource: &hubSource{state: state, Hub: hub.New(hub.Options{FS: a.FS, Sources: []hub.Source{
 		&mirrors{fs: a.FS, dir: filepath.Join(state, remoteDir), hosts: hosts},
-		notes,
-	}}), state: state}
+	}})}}
 	within, stop := context.WithCancel(ctx)
 	defer stop()
 	g, within := errgroup.WithContext(within)
@@ -251,56 +250,21 @@ func (a *App) watchMirrors(ctx context.Context, state string, o *remoteOptions, 
 		}
 	}
 	if a.OutTTY && !tui.Plain(a.Env) {
+		notes.show(src.Changed)
 		g.Go(func() error { return src.Run(within) })
 		g.Go(func() error {
+			defer notes.release()
 			defer stop()
 			opts := a.uiOptions(o.Theme.value)
 			opts.Actions.Denied = "these are copies of logs of other machines, which would come again"
 			return a.show(within, src, opts, false, func(context.Context) {})
 		})
 	} else {
-		notes.release()
 		a.note("following; end with ctrl-c")
 	}
 	err := g.Wait()
 	if err != nil && !errors.Is(err, context.Canceled) && ctx.Err() == nil {
 		return err
 	}
-	return nil
-}
-
-// noteBox holds what the user should know: on the standard error until the UI
-// takes it over, which it does as a source of the hub.
-type noteBox struct {
-	app *App
-
-	mu   sync.Mutex
-	sink hub.Sink
-}
-
-func (n *noteBox) add(text string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.sink != nil {
-		n.sink.Notice(text)
-		return
-	}
-	n.app.note("%s", text)
-}
-
-// release gives notes back to the standard error.
-func (n *noteBox) release() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.sink = nil
-}
-
-// Run takes notes for a hub until ctx ends.
-func (n *noteBox) Run(ctx context.Context, sink hub.Sink) error {
-	n.mu.Lock()
-	n.sink = sink
-	n.mu.Unlock()
-	<-ctx.Done()
-	n.release()
 	return nil
 }

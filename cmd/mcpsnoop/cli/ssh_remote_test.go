@@ -47,6 +47,37 @@ func TestRemoteAttach(t *testing.T) {
 	}
 }
 
+// The UI of remote says how the connection is now, each time that changes, and
+// shows whose sessions they are.
+func TestRemoteShowsTheConnection(t *testing.T) {
+	r := newSSHRig(t)
+	config := r.config("Host *", "  StrictHostKeyChecking no", "  UserKnownHostsFile /dev/null", "  IdentityFile "+r.key, "  IdentitiesOnly yes", "  IdentityAgent none",
+		"Host box", "  HostName 127.0.0.1", "  Port "+r.port)
+	c := r.cmd("mcpsnoop", "remote", "-F", config, "box")
+	c.Env = append(c.Env, "TERM=xterm", "MCPSNOOP_HOME="+filepath.Join(r.work, "far"))
+	tty, err := pty.StartWithSize(c, &pty.Winsize{Rows: 24, Cols: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.watch(c, tty)
+	shown := func(word string) func() bool { return func() bool { return fills(s.out.String(), 200, 24, word) } }
+	r.until("the list, with the origin", func() bool { return shown("files")() && shown(" box")() })
+	port := r.port
+	for range 2 {
+		r.stop()
+		r.until("it says that the connection is gone", shown("the connection is gone"))
+		r.said = &lockedBuffer{}
+		r.start("--ssh-listen", "127.0.0.1:"+port)
+		r.until("it says that it is there again", shown("connected again"))
+	}
+	r.record("later")
+	r.until("what comes then is shown", shown("later"))
+	fmt.Fprint(s.tty, "q")
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("q: %v", err)
+	}
+}
+
 // fills reports whether what was drawn has text in its last row, and the word.
 func fills(drawn string, width, height int, word string) bool {
 	e := vt.NewEmulator(width, height)
