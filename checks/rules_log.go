@@ -218,6 +218,7 @@ func logLineUnreadable(c *ctx) {
 func requestUnanswered(c *ctx) {
 	s := c.s
 	sum := s.Summary()
+	owes := clientOwes(s)
 	for i := range s.OpLen() {
 		o := s.Op(i)
 		if o.State != store.Pending {
@@ -237,8 +238,31 @@ func requestUnanswered(c *ctx) {
 		}
 		age := sum.Newest.Sub(fr.Time()).Round(time.Millisecond)
 		p := pos{seq: fr.Seq, line: int(fr.Line), segment: s.Ref(fr).Segment, frame: o.Request, op: i, hasOp: true, id: string(o.ID), method: method, tool: tool}
-		c.hitPos(p, "", "%s: no answer from %s after %s: %s%s", about(method, tool), who, age, s.Why(o), c.e.lastSign(o))
+		rest := c.e.lastSign(o)
+		if owes {
+			rest += owed(s, o)
+		}
+		c.hitPos(p, "", "%s: no answer from %s after %s: %s%s", about(method, tool), who, age, s.Why(o), rest)
 	}
+}
+
+// clientOwes reports whether any request of a server has no answer.
+func clientOwes(s *store.Session) bool {
+	for i := range s.OpLen() {
+		if o := s.Op(i); !o.Client && o.State == store.Pending {
+			return true
+		}
+	}
+	return false
+}
+
+// owed says what the server waited for itself.
+func owed(s *store.Session, o *store.Operation) string {
+	asked, ok := s.Owed(o)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("; the server itself waits for the answer to %s (#%d)", about(s.OpMethod(asked), s.OpName(asked)), s.Frame(asked.Request).Seq)
 }
 
 // serverName names the server for a message: its label, and its command or URL.

@@ -51,3 +51,20 @@ func TestFailedTaskIsOneError(t *testing.T) {
 		})
 	}
 }
+
+// An unanswered call says what the server waited for itself.
+func TestUnansweredWhileTheClientOwes(t *testing.T) {
+	p := play(t, Options{}, `@init 2025-11-25 {"tools":{}} {"elicitation":{}}
+> {$J,"id":1,"method":"tools/call","params":{"name":"book"}}
+< {$J,"id":7,"method":"elicitation/create","params":{"message":"Seat?","requestedSchema":{"type":"object","properties":{"seat":{"type":"string"}}}}}
+end {"exit_code":0}`)
+	for _, f := range p.e.Findings() {
+		if f.Tool == "book" && f.Rule.ID == "request-unanswered" {
+			if want := "; the server itself waits for the answer to elicitation/create (#6)"; !strings.HasSuffix(f.Message, want) {
+				t.Errorf("%q does not end with %q", f.Message, want)
+			}
+			return
+		}
+	}
+	t.Errorf("found\n%s", p.found())
+}

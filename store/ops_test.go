@@ -56,6 +56,28 @@ func TestWeakLinksAreNotJoined(t *testing.T) {
 	}
 }
 
+// A call waits for its client while that owes the server an answer.
+func TestTurnOfWhatIsOwed(t *testing.T) {
+	call, ask := `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"book"}}`, `< {"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m"}}`
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		want  Turn
+	}{
+		{"nothing is owed", []string{call}, ServersTurn},
+		{"an answer is", []string{call, ask}, ClientsTurn},
+		{"it was given", []string{call, ask, `> {"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`}, ServersTurn},
+		{"it was asked before the call", []string{ask, call}, ServersTurn},
+	} {
+		s := play(t, tt.lines...)
+		for i := range s.OpLen() {
+			if o := s.Op(i); o.Client && s.Turn(o) != tt.want {
+				t.Errorf("%s: it is the turn of the %v, want the %v", tt.name, s.Turn(o), tt.want)
+			}
+		}
+	}
+}
+
 func TestTasks(t *testing.T) {
 	for _, tt := range []struct{ name, handle, poll string }{
 		{"extension", `"resultType":"task","taskId":"t1","status":"working"`, `"resultType":"complete","taskId":"t1","status":"failed"`},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/mcp"
 )
 
 // Turn says who has to act next for a call to end.
@@ -20,9 +21,13 @@ const (
 func (t Turn) String() string { return [...]string{"nobody", "server", "client"}[t] }
 
 // Turn says whose turn it is in an operation: of one that wants input, the
-// client's; of one without an answer, that of the side that was asked.
+// client's; of one without an answer, that of the side that was asked, but the
+// client's while it owes the server an answer.
 func (s *Session) Turn(o *Operation) Turn {
+	_, owed := s.Owed(o)
 	switch {
+	case owed:
+		return ClientsTurn
 	case o.WantsInput && o.next == 0, o.TaskState == TaskInputRequired:
 		return ClientsTurn
 	case o.State == Pending && o.Client, o.TaskState == TaskWorking:
@@ -31,6 +36,32 @@ func (s *Session) Turn(o *Operation) Turn {
 		return ClientsTurn
 	}
 	return NobodysTurn
+}
+
+// maxOwed is how many operations after a call are looked at for what is owed.
+const maxOwed = 1000
+
+// Owed is what the server has asked the client since a call that is still open,
+// and the client has not answered: the server may not be able to go on without.
+func (s *Session) Owed(o *Operation) (*Operation, bool) {
+	if o.State != Pending || !o.Client {
+		return nil, false
+	}
+	at, ok := s.Frame(o.Request).Op()
+	if !ok {
+		return nil, false
+	}
+	for i := at + 1; i < min(s.OpLen(), at+maxOwed); i++ {
+		asked := s.Op(i)
+		if asked.Client || asked.State != Pending || asked.client != o.client {
+			continue
+		}
+		switch s.OpMethod(asked) {
+		case mcp.Elicit, mcp.CreateMessage, mcp.RootsList:
+			return asked, true
+		}
+	}
+	return nil, false
 }
 
 // Why says in words why an operation has no answer, "" when it has one.
