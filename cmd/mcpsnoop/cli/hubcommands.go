@@ -57,7 +57,7 @@ interface; without one, it runs these commands, which only read:`
 		if len(args) == 0 {
 			return nil
 		}
-		return errNoSuchCommand{unknownCommand(cmd, args[0])}
+		return errNoSuchCommand{&usageError{fmt.Errorf("unknown command %q", args[0]), commandMeant(cmd, args[0], `"help" lists the commands that are served here`)}}
 	}
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		writeHelp(app, cmd)

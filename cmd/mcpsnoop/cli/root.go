@@ -109,18 +109,22 @@ func rootArgs(cmd *cobra.Command, args []string) error {
 }
 
 func unknownCommand(cmd *cobra.Command, word string) error {
-	err := fmt.Errorf("unknown command %q", word)
+	return &usageError{fmt.Errorf("unknown command %q", word), commandMeant(cmd, word, `"mcpsnoop help" lists the commands`) + "; a server's command stands behind --"}
+}
+
+// commandMeant asks whether another command was meant, and gives otherwise where
+// there is none near.
+func commandMeant(cmd *cobra.Command, word, otherwise string) string {
 	var names []string
 	for _, c := range cmd.Root().Commands() {
 		if !c.Hidden {
 			names = append(names, c.Name())
 		}
 	}
-	hint := `"mcpsnoop help" lists the commands`
 	if name := nearest(word, names); name != "" {
-		hint = fmt.Sprintf("did you mean %q", name)
+		return fmt.Sprintf("did you mean %q", name)
 	}
-	return &usageError{err, hint + "; a server's command stands behind --"}
+	return otherwise
 }
 
 // flagError says what is wrong with a flag, and which one was meant.

@@ -206,7 +206,7 @@ func TestSSHCommands(t *testing.T) {
 		{words: []string{"127.0.0.1", "check", "--fail-on", "all"}, code: 1, out: "check failed"},
 		{words: []string{"127.0.0.1", "help"}, out: "This is a hub"},
 		{words: []string{"127.0.0.1", "chek"}, code: 127, errs: `did you mean "check"`},
-		{words: []string{"127.0.0.1", "wrap"}, code: 127, errs: "unknown command"},
+		{words: []string{"127.0.0.1", "wrap"}, code: 127, errs: `unknown command "wrap"; "help" lists the commands that are served here` + "\n"},
 		{words: []string{"127.0.0.1", "--", "cat"}, code: 127, errs: "unknown command"},
 		{words: []string{"127.0.0.1", "sessions --label x -- cat"}, code: 2, errs: "unknown flag"},
 		{words: []string{"127.0.0.1", "check", "/etc/passwd"}, code: 2, errs: "only the sessions of the hub"},
