@@ -27,6 +27,7 @@ func commands() []command {
 		{"open", "SESSION", "the stream of a session", runOpen, sessionNames},
 		{"compare", "BEFORE AFTER", "two sessions: the marked ones, or those named", runCompare, sessionNames},
 		{"merge", "SESSION...", "sessions as one stream by time: the marked ones, else all", runMerge, sessionNames},
+		{"search", "WORDS", "all sessions, with the words of the filter", runSearch, nil},
 		{"filter", "WORDS", "filter this list", runFilter, nil},
 		{"filters", "", "the filters with names; @NAME in a filter stands for one", runFilters, nil},
 		{"save", "NAME [WORDS]", "keep the filter of this list, or these words, under a name", runSave, savedNames},

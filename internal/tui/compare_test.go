@@ -85,7 +85,7 @@ func TestCompare(t *testing.T) {
 	d.keys("d").want("mark two sessions")
 	d.keys("space", "k", "d").want("one session is marked")
 	d.keys("j", "d").want("compare", "Tools", "search", "description", "Prompts", "triage", "Answers that differ", "Calls in one of them alone", "How long the tools take")
-	d.want("$ mcpsnoop diff "+before.ID, "regressions", "4 calls in both")
+	d.want("regressions", "4 calls in both")
 	if got := d.copied("y"); got != "mcpsnoop diff "+before.ID+" "+after.ID {
 		t.Errorf("copied %q", got)
 	}
@@ -190,11 +190,12 @@ func TestCompareKeysAreAnswered(t *testing.T) {
 	for k := 0; d.m.working > 0; k++ {
 		if k%7 == 0 {
 			begin := time.Now()
-			d.m.Update(namedKey("j"))
+			_, cmd := d.m.Update(namedKey("j"))
 			d.m.View()
 			if took := time.Since(begin); *timed && took > 50*time.Millisecond*slower {
 				t.Errorf("a key while comparing takes %v", took)
 			}
+			d.run(cmd)
 		}
 		d.take(<-d.msgs)
 	}

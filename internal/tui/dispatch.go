@@ -89,6 +89,10 @@ func (m *Model) act(act action) tea.Cmd {
 		return tea.Batch(tea.ClearScreen, m.top().refresh())
 	case actAuth:
 		return m.openAuth()
+	case actSearchAll:
+		old, _ := m.top().(*searchAll)
+		m.prompt = searchPrompt(m, old)
+		return nil
 	case actFindings, actTools, actCalls, actCaps, actElicits:
 		return m.openSheet(act)
 	case actExport:

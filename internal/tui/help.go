@@ -88,7 +88,7 @@ func (h *help) make(w int) []line {
 	places := []struct {
 		place place
 		title Text
-	}{{inSessions, "Sessions"}, {inStream, "Stream"}, {inInspector, "Inspector"}, {inCompare, "Compare"}, {inReplay, "Replay"}, {inEdit, "Editing params"}, {inAuth, "Authorization"}, {inSheets, "Findings, tools, calls, capabilities, elicitations"}}
+	}{{inSessions, "Sessions"}, {inStream, "Stream"}, {inInspector, "Inspector"}, {inCompare, "Compare"}, {inSearch, "Search over all sessions"}, {inReplay, "Replay"}, {inEdit, "Editing params"}, {inAuth, "Authorization"}, {inSheets, "Findings, tools, calls, capabilities, elicitations"}}
 	for _, first := range []bool{true, false} {
 		for _, p := range places {
 			if (p.place&h.of != 0) == first {

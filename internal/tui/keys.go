@@ -42,6 +42,7 @@ const (
 	actCaps
 	actElicits
 	actMerge
+	actSearchAll
 	actCompare
 	actReplay
 	actEdit
@@ -66,11 +67,12 @@ const (
 	inCaps
 	inElicits
 	inCompare
+	inSearch
 	inReplay
 	inEdit
-	everywhere = inSessions | inStream | inInspector | inHelp | inAuth | inSheets | inCompare | inReplay
+	everywhere = inSessions | inStream | inInspector | inHelp | inAuth | inSheets | inCompare | inSearch | inReplay
 	inSheets   = inFindings | inTools | inCalls | inCaps | inElicits
-	leads      = inSessions | inStream | inInspector | inSheets // from where a sheet opens
+	leads      = inSessions | inStream | inInspector | inSheets | inCompare | inSearch // from where a sheet opens
 	inLists    = inSessions | inStream
 )
 
@@ -96,6 +98,11 @@ var bindings = [...]binding{
 	{actNext, "n", "n", "worse", "the next difference for the worse", inCompare},
 	{actPrev, "N", "N", "", "the one before", inCompare},
 	{actCopy, "y", "y", "copy", "copy the command that compares them; again: the row", inCompare},
+	{actEnter, "enter", "enter", "frame", "show the frame in its session; on a session: fold what was found there", inSearch},
+	{actFilter, "/", "/", "search", "look for something else", inSearch},
+	{actNext, "n", "n", "next", "the next session", inSearch},
+	{actPrev, "N", "N", "", "the one before", inSearch},
+	{actCopy, "y", "y", "copy", "copy the frame; again: its call, the path, the id", inSearch},
 	{actBack, "esc", "esc", "back", "back; in a list: drop the filter first", everywhere},
 	{actPair, "x", "x", "pair", "jump between request and answer", inStream | inInspector},
 	{actEnter, "ctrl+s", "ctrl-s", "send", "send the call with these params", inEdit},
@@ -122,8 +129,8 @@ var bindings = [...]binding{
 	{actNextFrame, "]", "]", "", "the next frame of the list", inInspector},
 	{actPrevFrame, "[", "[", "", "the frame before", inInspector},
 	{actRaw, "b", "b", "bytes", "the frame as bytes, and back", inInspector},
-	{actFold, "-", "-", "", "fold all", inInspector | inCompare},
-	{actUnfold, "+ =", "+", "", "unfold all", inInspector | inCompare},
+	{actFold, "-", "-", "", "fold all", inInspector | inCompare | inSearch},
+	{actUnfold, "+ =", "+", "", "unfold all", inInspector | inCompare | inSearch},
 	{actCopy, "y", "y", "copy", "copy the path of the log; again: the id, the command that shows it", inSessions},
 	{actCopy, "y", "y", "copy", "copy the frame; again: the value, the call as curl or a command, the path, the id", inStream | inInspector},
 	{actCopy, "y", "y", "copy", "copy the row; again: as JSON, the command, the path, the id", inSheets},
@@ -135,6 +142,7 @@ var bindings = [...]binding{
 	{actDelete, "ctrl+d", "ctrl-d", "", "delete the session, or those that are marked, after asking: they go to the trash", inSessions},
 	{actUndo, "u", "u", "", "bring back what was deleted last, step by step", inSessions},
 	{actMark, "space", "space", "mark", "mark the row", inLists},
+	{actSearchAll, "ctrl+s", "ctrl-s", "", "search all sessions, with the words of the filter", leads},
 	{actCompare, "d", "d", "compare", "compare two sessions: the marked ones, or the marked one with this one", inSessions},
 	{actMerge, "m", "m", "merge", "the marked sessions as one stream, by time; without marks all that are listed", inSessions},
 	{actPane, "tab shift+tab", "tab", "pane", "the other pane, where there are two", inStream | inInspector},
@@ -147,8 +155,8 @@ var bindings = [...]binding{
 	{actEnd, "G end", "G", "", "to the end", everywhere},
 	{actPageDown, "ctrl+f pgdown", "ctrl-f", "", "a screen down", everywhere},
 	{actPageUp, "ctrl+b pgup", "ctrl-b", "", "a screen up", everywhere},
-	{actLeft, "left h", "left", "", "fold, or to the enclosing line", inInspector | inCompare},
-	{actRight, "right", "right", "", "unfold", inInspector | inCompare},
+	{actLeft, "left h", "left", "", "fold, or to the enclosing line", inInspector | inCompare | inSearch},
+	{actRight, "right", "right", "", "unfold", inInspector | inCompare | inSearch},
 	{actRedraw, "ctrl+l", "ctrl-l", "", "draw the screen again", everywhere},
 }
 
@@ -171,8 +179,8 @@ func actionOf(key string, at place) action {
 // elsewhere are keys of views that this version answers with the command that
 // prints the same.
 var elsewhere = map[string]struct{ what, command Text }{
-	"r": {"sending the calls again", "replay"},
 	"d": {"comparing two sessions", "diff"},
+	"r": {"sending the calls again", "replay"},
 }
 
 // keyLine shows as many keys as fit into width, the most useful first.
