@@ -205,8 +205,8 @@ func (c *ctx) resumed() bool { return c.x != nil && c.x.resumed || c.ev.Frame.Ha
 func (c *ctx) learnAnswer() {
 	r, cl, e := c.req, c.cl, c.e
 	delete(e.open, c.ev.OpIndex)
-	if c.result.ok() && mcp.AsksForInput(c.method) {
-		e.heaviest.see(int64(len(c.result.raw())), func() string { return c.about() + " (id " + string(r.id) + ")" })
+	if c.ev.Msg.Kind == wire.Result && mcp.AsksForInput(c.method) {
+		e.heaviest.see(int64(c.ev.Frame.Size), func() string { return c.about() + " (id " + string(r.id) + ")" })
 	}
 	cl.ids[dirIndex(r.client)].add(r.id)
 	if c.x != nil && c.s2c() {

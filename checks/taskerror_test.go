@@ -68,3 +68,19 @@ end {"exit_code":0}`)
 	}
 	t.Errorf("found\n%s", p.found())
 }
+
+// A result counts with its size on the wire, also where its copy was cut or it
+// has more values than are looked at.
+func TestHeaviestResult(t *testing.T) {
+	head := `@init 2025-11-25
+> {$J,"id":1,"method":"tools/call","params":{"name":"a"}}
+`
+	for name, answer := range map[string]string{
+		"cut":  `cut < {$J,"id":1,"result":{"content":[{"type":"text","text":"it goes`,
+		"many": `< {$J,"id":1,"result":{"content":[],"structuredContent":{"n":[` + strings.Repeat("0,", 600000) + `0]}}}`,
+	} {
+		if r := reportOf(t, Gate{MaxResultBytes: 1 << 20}, head+answer); r.Exit != 1 {
+			t.Errorf("%s: %+v", name, r.Assertions)
+		}
+	}
+}
