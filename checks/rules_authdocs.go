@@ -93,9 +93,11 @@ func asIssuer(c *ctx) {
 	c.hit(v, "issuer is %s; it was asked for at %s of %s", show(v), quote(c.x.path), quote(server.Host))
 }
 
-// seeDoc keeps the addresses of an authorization server without PKCE, where
-// the client that read of them speaks a revision that asks for it.
+// seeDoc keeps where users sign in and what for. Of an authorization server
+// without PKCE it keeps the addresses, where the client that read of them
+// speaks a revision that asks for it.
 func (c *ctx) seeDoc() {
+	c.seeSignIn()
 	if !c.doc("as") || !c.rev.within(R4Up) || c.root.get("code_challenge_methods_supported").ok() || !c.root.get("authorization_endpoint").ok() {
 		return
 	}
@@ -108,6 +110,28 @@ func (c *ctx) seeDoc() {
 			s.endpoint[u.Path] = true
 		}
 	}
+}
+
+// seeSignIn keeps the authorization endpoint of the server's authorization
+// server, and the resource that a token is asked for.
+func (c *ctx) seeSignIn() {
+	s := &c.e.auth
+	if s.signIn == nil {
+		s.signIn, s.resource = map[string]bool{}, map[string]bool{}
+	}
+	if v := c.root.get("authorization_endpoint"); c.doc("as") && !marked(v) && len(s.signIn) < 64 {
+		if u, err := url.Parse(v.str()); err == nil && u.Host != "" {
+			s.signIn[page(u)] = true
+		}
+	}
+	if v := c.root.get("resource"); c.doc("prm") && v.isString() && !marked(v) && len(s.resource) < 64 {
+		s.resource[strings.TrimSuffix(v.str(), "/")] = true
+	}
+}
+
+// page is a URL without what differs from user to user.
+func page(u *url.URL) string {
+	return strings.ToLower(u.Scheme+"://"+u.Host) + strings.TrimSuffix(u.EscapedPath(), "/")
 }
 
 func noPKCE(c *ctx) {

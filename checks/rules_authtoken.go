@@ -81,6 +81,8 @@ type authSeen struct {
 	conns    map[int]bool          // the same for clients without sessions
 	hosts    map[string]string     // hash of a credential, and the server that it was sent to first
 	endpoint map[string]bool       // paths of an authorization server that does not speak of PKCE
+	signIn   map[string]bool       // pages where users sign in for this server
+	resource map[string]bool       // what a token for it is asked for
 }
 
 // askAuth is what a request brought along.

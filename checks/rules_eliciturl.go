@@ -63,6 +63,13 @@ var elicitURLRules = []Rule{
 		Spec:  "2026-07-28/changelog",
 	},
 	{
+		ID: "elicit-url-for-mcp-auth", Signal: Warn, Level: Should, Revisions: R4Up, Transports: OnHTTP, on: onElicit, check: elicitSignIn,
+		Title: "An elicitation sends the user to the server's own sign-in",
+		Help:  "The URL is the authorization endpoint of the server's metadata, and its resource is the server. Elicitation is for what the server needs elsewhere; access to itself is asked for with 401.",
+		Fix:   "Answer 401 with a challenge.",
+		Spec:  "2026-07-28/client/elicitation#url-mode-elicitation-for-oauth-flows",
+	},
+	{
 		ID: "elicit-id-dup", Signal: Warn, Level: Should, Revisions: R4, on: onElicit, check: elicitIDTwice,
 		Title: "Two elicitations with different URLs have the same elicitationId",
 		Help:  "Which of them was completed nobody can tell.",
@@ -114,6 +121,18 @@ func elicitURLHTTP(c *ctx) {
 func elicitURLScheme(c *ctx) {
 	if v, u := c.address(); u != nil && u.Scheme != "http" && u.Scheme != "https" {
 		c.hit(v, "the scheme is %s", quote(u.Scheme))
+	}
+}
+
+// elicitSignIn goes by resource too: the authorization server may sign the same
+// user in for others.
+func elicitSignIn(c *ctx) {
+	v, u := c.address()
+	if u == nil || !c.e.auth.signIn[page(u)] {
+		return
+	}
+	if r := strings.TrimSuffix(u.Query().Get("resource"), "/"); c.e.auth.resource[r] {
+		c.hit(v, "%s signs users in for %s", quote(page(u)), quote(r))
 	}
 }
 

@@ -347,7 +347,6 @@ func (s *shapeValue) random(r *rand.Rand, depth int) any {
 	return values[strings.IndexByte("oasnbz", one)]
 }
 
-
 // A rule that is ignored is not said in other words.
 func TestIgnoredRuleHasNoStandIn(t *testing.T) {
 	const script = `@init 2025-11-25

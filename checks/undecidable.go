@@ -26,5 +26,4 @@ var undecidable = []Undecidable{
 	{"sse-listen-no-keepalive", "A silent stream was dropped for want of comments", "Why a stream ended is not on the wire, and comments are not recorded."},
 	{"sse-keepalive-misread", "The client hangs up at a comment", "Comments are not recorded, and that one thing followed another is no reason."},
 	{"err-code-semantics", "A code means something else than what happened", "What the server saw may differ from what was recorded on the way. The cases that can be told have rules of their own: http-mismatch-rejected, capability-missing-contradiction and unsupported-version-contradiction."},
-	{"elicit-url-for-mcp-auth", "An elicitation sends the user to the server's own authorization", "Whose sign-in a URL is for is not on the wire; a server may use the same authorization server for third parties."},
 }
