@@ -414,20 +414,34 @@ func (r *sshRig) noViewer() bool {
 	return !regexp.MustCompile(fmt.Sprintf(`: 0100007F:%04X 0100007F:[0-9A-F]{4} 01`, port)).Match(b)
 }
 
+// The terminal of the viewer decides, as it does here: colours by TERM,
+// COLORTERM and NO_COLOR, characters by the locale. What the hub's own
+// environment says does not count.
 func TestSSHTerminalDecides(t *testing.T) {
+	t.Setenv("NO_COLOR", "1") // of the hub
+	t.Setenv("LC_ALL", "C")
 	r := newSSHRig(t)
 	colour := regexp.MustCompile(`\x1b\[(?:[\d;]*;)?(?:3[0-7]|38|4[0-7]|48|9[0-7])(?:[;:][\d;:]*)?m`)
+	many := regexp.MustCompile(`\x1b\[(?:[\d;]*;)?[34]8[;:]`)
+	coloured := func(s string) bool { return colour.MatchString(s) && strings.ContainsRune(s, '›') }
+	plain := func(s string) bool { return !strings.Contains(s, "\x1b") }
 	for _, tt := range []struct {
 		env    []string
 		check  func(out string) bool
 		expect string
 	}{
-		{[]string{"TERM=xterm-256color", "LC_ALL=C.UTF-8"}, func(s string) bool { return colour.MatchString(s) && strings.ContainsRune(s, '›') }, "colours and lines"},
+		{[]string{"TERM=xterm-256color", "LC_ALL=C.UTF-8"}, coloured, "colours and lines"},
+		{[]string{"TERM=xterm-ghostty", "LC_ALL=C.UTF-8"}, coloured, "colours and lines"},
+		{[]string{"TERM=zq-unknown", "LC_ALL=C.UTF-8"}, func(s string) bool { return !many.MatchString(s) && strings.Contains(s, "\x1b[") }, "at most 16 colours"},
 		{[]string{"TERM=xterm-256color", "NO_COLOR=1"}, func(s string) bool { return !colour.MatchString(s) }, "no colour"},
-		{[]string{"TERM=xterm", "LC_ALL=C"}, func(s string) bool { return !strings.ContainsFunc(s, func(r rune) bool { return r > 0x7e }) }, "ASCII"},
-		{[]string{"TERM=dumb"}, func(s string) bool { return !strings.Contains(s, "\x1b") }, "no escape sequences"},
+		{[]string{"TERM=xterm-256color", "NO_COLOR=", "LC_ALL=C.UTF-8"}, coloured, "colours: an empty NO_COLOR is none"},
+		{[]string{"TERM=xterm", "COLORTERM=truecolor", "LC_ALL=C"}, func(s string) bool {
+			return many.MatchString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r > 0x7e })
+		}, "ASCII, and many colours"},
+		{[]string{"TERM=dumb", "LC_ALL=C.UTF-8"}, plain, "no escape sequences"},
+		{[]string{"TERM=", "LC_ALL=C.UTF-8"}, plain, "no escape sequences"},
 	} {
-		s := r.terminal(tt.env, "-t", "-o", "SendEnv=LC_ALL NO_COLOR", "127.0.0.1")
+		s := r.terminal(append([]string{"NO_COLOR="}, tt.env...), "-t", "-o", "SendEnv=LC_ALL NO_COLOR COLORTERM", "127.0.0.1")
 		r.until("the list", s.has("files"))
 		fmt.Fprint(s.tty, "q")
 		_ = s.cmd.Wait() // a dumb terminal's has ended before
