@@ -5,7 +5,7 @@ usage: e2e.py --bin PATH
 
 One line a step, exit 1 when a step failed. Each step is a function below, in the order in which they run.
 """
-import argparse, glob, json, os, shutil, subprocess, sys, tempfile, time
+import argparse, glob, json, os, shutil, socket, subprocess, sys, tempfile, threading, time
 
 MARK = "MCPSNOOP_E2E_MARK"
 
@@ -98,7 +98,43 @@ def usage(run):
         assert "mcpsnoop" in run.snoop("completion", shell).stdout
 
 
-STEPS = [demo, nothing_left, sessions, tail, check, export, usage]
+def ssh(run):
+    """A hub, the same commands through it by ssh, and a copy of the logs by remote."""
+    if not (shutil.which("ssh") and shutil.which("ssh-keygen")):
+        assert os.environ.get("CI") != "true", "ssh is needed"
+        print("skip  e2e ssh: no ssh here", flush=True)
+        return
+    key, known = os.path.join(run.tmp, "key"), os.path.join(run.tmp, "known")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True, timeout=30)
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = str(s.getsockname()[1])
+    hub = subprocess.Popen([run.bin, "hub", "--ssh-listen", "127.0.0.1:" + port, "--authorized-keys", key + ".pub"], env=run.env, cwd=run.tmp, stderr=subprocess.PIPE, text=True)
+    try:
+        said = hub.stderr.readline() + hub.stderr.readline() + hub.stderr.readline()
+        with open(known, "w") as f:
+            f.write(said.rpartition("known_hosts line: ")[2])
+        threading.Thread(target=hub.stderr.read, daemon=True).start()
+        words = ["ssh", "-F", "/dev/null", "-p", port, "-i", key, "-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes", "-o", "UserKnownHostsFile=" + known, "-o", "StrictHostKeyChecking=yes", "127.0.0.1"]
+        for command in (["sessions", "--format", "json"], ["check", "--format", "json"], ["export", "-T", "html"], ["tail"], ["stats"], ["nothing"]):
+            here = subprocess.run([run.bin, *command], env=run.env, cwd=run.tmp, capture_output=True, timeout=60)
+            there = subprocess.run(words + command, env=run.env, cwd=run.tmp, capture_output=True, timeout=60)
+            code = 127 if command == ["nothing"] else here.returncode
+            assert there.returncode == code, "%s: exit %d over SSH, %d here; %s" % (command, there.returncode, code, there.stderr[-300:])
+            assert there.stdout == here.stdout, "%s gives %d bytes over SSH, %d here" % (command, len(there.stdout), len(here.stdout))
+        config = os.path.join(run.tmp, "ssh_config")
+        with open(config, "w") as f:
+            f.write("Host *\n  UserKnownHostsFile %s\n  StrictHostKeyChecking yes\n  IdentityAgent none\n" % known)
+        far = os.path.join(run.tmp, "far")
+        subprocess.run([run.bin, "remote", "-F", config, "-i", key, "--once", "127.0.0.1:" + port], env=dict(run.env, MCPSNOOP_HOME=far), check=True, capture_output=True, timeout=60)
+        with open(run.log, "rb") as a, open(os.path.join(far, "remote", "127.0.0.1_" + port, "sessions", os.path.basename(run.log)), "rb") as b:
+            assert a.read() == b.read(), "the copy is another file"
+    finally:
+        hub.terminate()
+        assert hub.wait(10) == 0, "the hub ends with %d" % hub.returncode
+
+
+STEPS = [demo, nothing_left, sessions, tail, check, export, usage, ssh]
 
 
 def main():
