@@ -169,6 +169,29 @@ func TestRemoteHostCertificate(t *testing.T) {
 	}
 }
 
+// A hub that is told to end gives viewers their screens back, ends what follows
+// and what copies, and is gone.
+func TestSSHHubEnds(t *testing.T) {
+	r := newSSHRig(t)
+	s := r.terminal([]string{"TERM=xterm"}, "-tt", "127.0.0.1")
+	r.until("the list", s.has("files"))
+	follow := r.ssh("127.0.0.1", "tail", "-f", "files")
+	lines := &lockedBuffer{}
+	follow.Stdout = lines
+	if err := follow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.until("it follows", func() bool { return strings.Contains(lines.String(), "tools/call") })
+	r.stop() // which waits for it
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("the viewer: %v", err)
+	}
+	r.until("the screen is given back, with a word", func() bool { return s.has("\x1b[?1049l")() && s.has("the hub has ended")() })
+	if err := follow.Wait(); follow.ProcessState == nil || !follow.ProcessState.Exited() {
+		t.Errorf("what follows: %v", err)
+	}
+}
+
 // descriptors counts what the hub has open, 0 where nobody can tell.
 func (r *sshRig) descriptors() int {
 	names, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", r.hub.Process.Pid))
