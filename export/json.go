@@ -197,7 +197,7 @@ func (d *document) counts(c store.Counts) {
 // clients lists who talked to whom, one entry a client session.
 func (d *document) clients(sum *store.Summary) {
 	d.list("capabilities", func() {
-		for _, c := range sum.Clients {
+		for _, c := range sum.Peers() {
 			d.open("{")
 			d.textIf("protocol_version", c.Revision)
 			d.party("client", c.Client, c.ClientVersion, c.ClientCaps)

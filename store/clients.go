@@ -61,6 +61,7 @@ type ClientInfo struct {
 	Server, ServerVersion string // serverInfo
 	Revision              string // negotiated, or the newest one stated in a request
 	SawStart              bool   // the capture holds the beginning of this session
+	Session               bool   // it has a session of the transport
 
 	ClientCaps, ServerCaps   string // JSON of the capabilities, as they were said last; "" when not seen
 	ClientFrame, ServerFrame uint32 // index + 1 of the frames that said so
@@ -114,6 +115,7 @@ func (c *clients) of(rec *capture.Record) (*client, *exchange) {
 	if x != nil && rec.Exchange > 0 {
 		if rec.MCPSession != "" && c.bySession[rec.MCPSession] == nil {
 			c.bySession[rec.MCPSession] = x.client // the server named the session of this client
+			x.client.info.Session = true
 		}
 		return x.client, x
 	}
@@ -150,6 +152,7 @@ func (c *clients) find(rec *capture.Record) *client {
 		cl := c.bySession[rec.MCPSession]
 		if cl == nil {
 			cl = c.add(newEnds(false))
+			cl.info.Session = true
 			c.bySession[rec.MCPSession] = cl
 		}
 		return cl

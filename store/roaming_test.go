@@ -80,3 +80,19 @@ func TestTaskAndPagesOverConnections(t *testing.T) {
 		t.Errorf("listing %+v, %v", l, ok)
 	}
 }
+
+// A client that sends each request on another connection is shown once.
+func TestPeers(t *testing.T) {
+	var log [][4]string
+	for i := range 5 {
+		log = append(log, [4]string{fmt.Sprintf("c%d", i), "1", `"name":"greet",`, done})
+	}
+	log = append(log, [4]string{"c9", "1", `!server/discover `, `"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}`})
+	s := playLog(t, Limits{}, over(mcp.ToolsCall, log...))
+	if n := len(s.Summary().Clients); n != 6 {
+		t.Fatalf("%d clients; want one a connection", n)
+	}
+	if p := s.Summary().Peers(); len(p) != 1 || p[0].Server != "s" || p[0].ServerCaps == "" {
+		t.Errorf("peers %+v", p)
+	}
+}

@@ -72,6 +72,32 @@ type Summary struct {
 // operation cancelled.
 type Counts struct{ Total, OK, Failed, Cancelled, Pending uint64 }
 
+// Peers are the clients, for showing: those without a session that say the same
+// of themselves are one. Since 2026-07-28 each request may come on a connection
+// of its own, and a connection is all that tells such clients apart.
+func (s *Summary) Peers() []ClientInfo {
+	type says struct{ name, version, caps, revision string }
+	var out []ClientInfo
+	first := map[says]int{}
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		same := says{c.Client, c.ClientVersion, c.ClientCaps, c.Revision}
+		k, known := first[same]
+		if !c.Session && !known {
+			first[same] = len(out)
+		}
+		switch {
+		case c.Session || !known:
+			out = append(out, *c)
+		case out[k].ServerFrame == 0 && c.ServerFrame > 0:
+			out[k].Server, out[k].ServerVersion, out[k].ServerCaps, out[k].ServerFrame = c.Server, c.ServerVersion, c.ServerCaps, c.ServerFrame
+		case out[k].Server == "":
+			out[k].Server, out[k].ServerVersion = c.Server, c.ServerVersion
+		}
+	}
+	return out
+}
+
 // FrameTotal is the number of lines that hold or stand for what crossed the wire.
 func (s *Summary) FrameTotal() uint64 {
 	return s.Frames[capture.C2S] + s.Frames[capture.S2C] + s.Frames[capture.Stderr]

@@ -54,8 +54,9 @@ func (p *capsPage) plan(j job) func(context.Context) (func(), bool) {
 	return func(context.Context) (func(), bool) {
 		sum := j.s.Summary()
 		var rows []*capRow
-		for i := range sum.Clients {
-			c := &sum.Clients[i]
+		peers := sum.Peers()
+		for i := range peers {
+			c := &peers[i]
 			if c.ServerFrame > 0 {
 				rows = appendCaps(rows, sum, c, capRow{client: i, server: true, frame: c.ServerFrame - 1}, c.ServerCaps)
 			}
@@ -63,7 +64,7 @@ func (p *capsPage) plan(j job) func(context.Context) (func(), bool) {
 				rows = appendCaps(rows, sum, c, capRow{client: i, frame: c.ClientFrame - 1}, c.ClientCaps)
 			}
 		}
-		return func() { p.rows, p.clients = rows, len(sum.Clients) }, false
+		return func() { p.rows, p.clients = rows, len(peers) }, false
 	}
 }
 
