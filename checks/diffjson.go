@@ -3,6 +3,7 @@ package checks
 import (
 	"bytes"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/wire"
 )
@@ -47,8 +48,30 @@ func (d *differ) values(path string, a, b []byte, depth int) {
 	case depth < maxSchemaDepth && ta == wire.Array && tb == wire.Array:
 		d.arrays(path, a, b, depth)
 	default:
-		d.out = append(d.out, Change{clip(path, maxSubjectLen), clip(string(a), 160), clip(string(b), 160)})
+		old, now := excerpts(string(a), string(b))
+		d.out = append(d.out, Change{clip(path, maxSubjectLen), old, now})
 	}
+}
+
+// maxExcerpt is how much is shown of a value.
+const maxExcerpt = 160
+
+// excerpts are the parts of two values to show: where they are long and begin
+// alike, those from shortly before the place in which they part.
+func excerpts(a, b string) (string, string) {
+	const lead = 40
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	if max(len(a), len(b)) <= maxExcerpt || same <= 2*lead || min(len(a), len(b)) == 0 {
+		return clip(a, maxExcerpt), clip(b, maxExcerpt)
+	}
+	from := same - lead
+	for from > 0 && (!utf8.RuneStart(a[from]) || a[from-1] == '\\') {
+		from--
+	}
+	return "…" + clip(a[from:], maxExcerpt), "…" + clip(b[from:], maxExcerpt)
 }
 
 // objects compares objects in canonical form: their members are sorted.

@@ -113,8 +113,10 @@ func (r *diffResult) definitions(d *checks.Diff, sides [2]checks.DiffSide) {
 			switch c.What {
 			case "added":
 				row.sign, row.at[0] = diffAdded, -1
+				row.is = sides[1].Definitions.Kinds[k.kind][c.Name]["description"]
 			case "removed":
 				row.sign, row.at[1] = diffRemoved, -1
+				row.was = sides[0].Definitions.Kinds[k.kind][c.Name]["description"]
 			default:
 				row.first()
 			}
