@@ -127,7 +127,7 @@ def first_screen(bench):
             os.close(theirs)
             got, end = b"", time.monotonic() + 20
             while b"no sessions yet" not in got:
-                if time.monotonic() > end or not select.select([ours], [], [], 1)[0]:
+                if time.monotonic() > end or not select.select([ours], [], [], 10)[0]:
                     raise Broken("no first screen: %r" % got[-200:])
                 got += os.read(ours, 65536)
             seen.append(time.monotonic() - t)
