@@ -116,7 +116,7 @@ func runHub(ctx context.Context, app *App, o *hubOptions) error {
 	}
 	if o.TUI {
 		opts := app.uiOptions(o.Theme.value)
-		opts.Actions.Trash = src.trash
+		opts.Actions.Trash, opts.Actions.Replay = src.trash, app.newReplayer(src.Body, false)
 		g.Go(func() error {
 			defer stop()
 			return app.show(within, src, opts, false, func(context.Context) {})

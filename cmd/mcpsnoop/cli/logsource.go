@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpsnoop/mcpsnoop/export"
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/internal/play"
 	"github.com/mcpsnoop/mcpsnoop/internal/redact"
 	"github.com/mcpsnoop/mcpsnoop/store"
 )
@@ -22,6 +23,7 @@ type logSource struct {
 	source source
 	engine *redact.Engine        // nil for none
 	flags  redactOptions         // that it was made from
+	target *play.Target          // where calls are sent again; nil for the recorded command
 	redact func(*capture.Record) // of the goroutine that indexes
 	store  *store.Store
 	tailer *capture.Tailer

@@ -19,6 +19,7 @@ import (
 type openOptions struct {
 	Theme   *choice
 	Redact  redactOptions
+	Replay  replayTo
 	Session []string
 }
 
@@ -44,12 +45,18 @@ is shown and copied, never the log. On a terminal that cannot show screens
 		},
 	}
 	cmd.Flags().Var(o.Theme, "theme", "colours: auto, light, dark, contrast or none")
+	cmd.Flags().StringVar(&o.Replay.Target, "replay-target", "", "send calls again to the server at this `URL`, in place of the recorded command")
+	cmd.Flags().StringArrayVar(&o.Replay.Headers, "replay-header", nil, "`'K: V'` to set when a call is sent again, the only credential; may be repeated")
 	o.Redact.addFlags(cmd.Flags())
 	return cmd
 }
 
 func runOpen(ctx context.Context, app *App, o *openOptions) error {
 	engine, err := o.Redact.engine()
+	if err != nil {
+		return err
+	}
+	target, err := o.Replay.parse()
 	if err != nil {
 		return err
 	}
@@ -68,6 +75,7 @@ func runOpen(ctx context.Context, app *App, o *openOptions) error {
 		defer remove()
 		src := newLogSource(app, s, engine)
 		src.flags = o.Redact
+		src.target = target
 		return app.showLog(ctx, src, o.Theme.value, false)
 	}
 	s, flows, stop, err := app.spoolLive(ctx)
@@ -76,7 +84,7 @@ func runOpen(ctx context.Context, app *App, o *openOptions) error {
 	}
 	defer stop()
 	src := newLogSource(app, s, engine)
-	src.held, src.flags = flows, o.Redact
+	src.held, src.flags, src.target = flows, o.Redact, target
 	return app.showLog(ctx, src, o.Theme.value, true)
 }
 
@@ -109,6 +117,7 @@ func (a *App) showLog(ctx context.Context, src *logSource, theme string, fromPip
 	}
 	opts := a.uiOptions(theme)
 	opts.Actions.Export = &uiExport{app: a, redact: src.flags, pipe: fromPipe}
+	opts.Actions.Replay = &replayer{app: a, read: src.Body, target: src.target, engine: src.engine, name: src.source.Name, pipe: fromPipe}
 	opts.Actions.Denied = "only in the list of all sessions, which mcpsnoop alone shows"
 	if len(sessions) == 1 {
 		opts.Open = sessions[0].ID
@@ -141,7 +150,7 @@ func (a *App) plainLog(ctx context.Context, src *logSource, more bool, opts tui.
 func (a *App) uiOptions(theme string) tui.Options {
 	return tui.Options{
 		Env: a.Env, Now: a.Clock.Now, Zone: time.Local, Theme: theme, Version: version, Suspend: true,
-		Filters: a.filters(), Actions: tui.Actions{Export: &uiExport{app: a}},
+		Filters: a.filters(), Actions: tui.Actions{Export: &uiExport{app: a}, Editor: a.editor()},
 	}
 }
 

@@ -256,6 +256,7 @@ func (a *App) watchMirrors(ctx context.Context, state string, o *remoteOptions, 
 			defer notes.release()
 			defer stop()
 			opts := a.uiOptions(o.Theme.value)
+			opts.Actions.Replay = a.newReplayer(src.Body, false)
 			opts.Actions.Denied = "these are copies of logs of other machines, which would come again"
 			return a.show(within, src, opts, false, func(context.Context) {})
 		})
