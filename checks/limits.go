@@ -20,7 +20,7 @@ const (
 	maxSchema     = 256 << 10 // bytes of a schema that is kept to judge results by
 	maxListens    = 1_024     // subscriptions of one client session
 	maxInputs     = 1_024     // results that ask for input and were not retried
-	maxTasks      = 4_096     // tasks of one session
+	maxTasks      = 1_024     // tasks of one session
 	maxPolls      = 256       // cacheable results of one client session
 	maxEventIDs   = 65_536    // ids of server-sent events in one session
 	maxCursors    = 4_096     // cursors of one list

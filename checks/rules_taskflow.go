@@ -204,16 +204,16 @@ func taskKeys(c *ctx) {
 		return
 	}
 	for _, v := range c.params.get("inputResponses").each() {
-		k := clip(v.key(), maxSubjectLen)
+		k := hashText(v.t.key(v.i))
 		_, before := t.asked[k]
 		switch {
 		case t.open[k]:
 		case !before:
-			c.hit(v, "%s was never asked", quote(k))
+			c.hit(v, "%s was never asked", quote(v.key()))
 		case t.answered[k]:
-			c.hit(v, "%s was answered before", quote(k))
+			c.hit(v, "%s was answered before", quote(v.key()))
 		case c.stdio() && c.ev.Frame.TS-t.snap > slow:
-			c.hit(v, "%s is not asked any more", quote(k))
+			c.hit(v, "%s is not asked any more", quote(v.key()))
 		}
 	}
 }
@@ -224,9 +224,8 @@ func taskKeyTwice(c *ctx) {
 		return
 	}
 	for _, in := range c.item.get("inputRequests").each() {
-		k := clip(in.key(), maxSubjectLen)
-		if h, ok := t.asked[k]; ok && h != hashQuestion(in) && !marked(in) && len(in.key()) <= maxSubjectLen {
-			c.hit(in, "%s stood for another question before", quote(k))
+		if h, ok := t.asked[hashText(in.t.key(in.i))]; ok && h != hashQuestion(in) && !marked(in) {
+			c.hit(in, "%s stood for another question before", quote(in.key()))
 		}
 	}
 }

@@ -106,7 +106,7 @@ type request struct {
 	task     bool            // asks for a task (2025-11-25)
 	cacheKey uint64          // of what a public result of it may depend on
 	pollKey  uint64          // of a cacheable request
-	answers  map[string]bool // keys of inputResponses of tasks/update
+	answers  map[uint64]bool // keys of inputResponses of tasks/update
 	def      *toolDef
 	hash     uint64 // of the arguments
 	body     uint64 // of method and params, over HTTP

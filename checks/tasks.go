@@ -33,10 +33,10 @@ type taskState struct {
 	result  uint64 // the frame that brought its result (2025-11-25)
 	isError bool   // of a tool that failed
 
-	asked    map[string]uint64 // what was asked of the client, by key: a hash
-	open     map[string]bool   // the keys of the newest snapshot
+	asked    map[uint64]uint64 // what was asked of the client, by key: hashes
+	open     map[uint64]bool   // the keys of the newest snapshot
 	snap     int64             // when that came; 0 for none
-	answered map[string]bool   // keys whose answers were acknowledged
+	answered map[uint64]bool   // keys whose answers were acknowledged
 }
 
 // tasks are the tasks of one session, oldest first. The oldest are forgotten.
@@ -164,12 +164,12 @@ func (c *ctx) learnSnapshot(s *taskState, t val) {
 	s.snap, s.open = c.ev.Frame.TS, nil
 	for _, in := range t.get("inputRequests").each() {
 		if s.asked == nil {
-			s.asked = map[string]uint64{}
+			s.asked = map[uint64]uint64{}
 		}
 		if s.open == nil {
-			s.open = map[string]bool{}
+			s.open = map[uint64]bool{}
 		}
-		k := clip(in.key(), maxSubjectLen)
+		k := hashText(in.t.key(in.i))
 		if _, ok := s.asked[k]; ok || len(s.asked) < maxTaskKeys {
 			s.asked[k], s.open[k] = hashQuestion(in), true
 		}
@@ -206,7 +206,7 @@ func (c *ctx) learnTaskCalls() {
 		}
 		for k := range c.req.answers {
 			if s.answered == nil {
-				s.answered = map[string]bool{}
+				s.answered = map[uint64]bool{}
 			}
 			if len(s.answered) < maxTaskKeys {
 				s.answered[k] = true
@@ -217,14 +217,14 @@ func (c *ctx) learnTaskCalls() {
 }
 
 // taskAnswers are the keys that a tasks/update answers.
-func (c *ctx) taskAnswers() map[string]bool {
+func (c *ctx) taskAnswers() map[uint64]bool {
 	if c.method != mcp.TasksUpdate {
 		return nil
 	}
-	out := map[string]bool{}
+	out := map[uint64]bool{}
 	for _, v := range c.params.get("inputResponses").each() {
 		if len(out) < maxTaskKeys {
-			out[clip(v.key(), maxSubjectLen)] = true
+			out[hashText(v.t.key(v.i))] = true
 		}
 	}
 	return out
