@@ -305,7 +305,7 @@ func (c *ctx) learnCursors() {
 	if p.cursors == nil {
 		p.cursors, p.empty, p.scope = map[uint64]bool{}, map[string]pos{}, map[uint64]string{}
 	}
-	if v.is("") {
+	if v.is("") && (c.stdio() || c.cl.session != "") { // else the next page may be read on another connection
 		p.empty[c.method] = c.pos()
 	}
 	if len(p.cursors) >= maxCursors {
