@@ -25,7 +25,7 @@ CONFORMANCE ?=
 # $(call need,TOOL,WHAT) succeeds when TOOL is there; else says what is skipped, and with CI=true ends the recipe.
 need = { command -v $(1) >/dev/null 2>&1 || { echo "missing: $(1): skipped: $(2)"; [ "$$CI" != true ] || exit 1; false; }; }
 
-.PHONY: help build demo test tools servers vet lint race cross cases e2e bench conformance fuzz screens nightly fmt clean
+.PHONY: help build demo test tools servers vet lint race cross cases e2e collector bench conformance fuzz screens nightly fmt clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,7 +37,7 @@ build: ## build bin/mcpsnoop
 demo: build ## a real client against a real server through the real shim
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN) demo; else $(BIN) demo --headless; fi
 
-test: build tools servers vet lint race cross cases e2e conformance ## all tests, as far as this machine has what they need
+test: build tools servers vet lint race cross cases e2e collector conformance ## all tests, as far as this machine has what they need
 	@echo "make test: passed"
 
 tools: ## what the tests use and this machine lacks
@@ -84,6 +84,10 @@ cases: build ## every case of testdata/cases against the binary; CASES='--only 3
 
 e2e: build ## the demo through the built binary, and every command on what it recorded
 	@$(call need,python3,the end-to-end run) || exit 0; python3 testdata/e2e.py --bin $(BIN)
+
+collector: build ## what is sent over OTLP, against the OpenTelemetry Collector itself, and its configuration in deploy
+	@if $(GO) -C testdata/collector vet ./...; then MCPSNOOP=$(CURDIR)/$(BIN) $(GO) -C testdata/collector test ./...; \
+	else echo "missing: modules of the OpenTelemetry Collector: skipped: what is sent, against the collector itself"; [ "$$CI" != true ]; fi
 
 bench: build ## measure against the bars of docs/PERFORMANCE.md; BENCH='--only stdio' for some rows
 	@$(call need,python3,the bench) || exit 0; python3 testdata/bench/bench.py --bin $(BIN) $(BENCH)
