@@ -182,6 +182,9 @@ func (e *Engine) mark(frame uint32, f *Finding) {
 	if e.opts.Mark != nil {
 		e.opts.Mark(frame, f.Rule.ID, store.Signal(f.Signal.index()))
 	}
+	if e.opts.Found != nil && f.Frame == frame && len(f.Frames) == 1 {
+		e.opts.Found(f)
+	}
 }
 
 // pos is where a finding stands when it is not the frame at hand.

@@ -21,6 +21,10 @@ type Options struct {
 	// those of repeats: what store.Appender.Mark takes. It is called from
 	// Observe and Finish.
 	Mark func(frame uint32, rule string, g store.Signal)
+
+	// Found, when not nil, is told each finding as it is made, on the frame
+	// where it stands first. It is called as Mark is, and must not keep it.
+	Found func(f *Finding)
 }
 
 // Engine judges one session. It is the observer of the session's appender;

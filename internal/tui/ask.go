@@ -39,9 +39,8 @@ func (q *question) below(d *dress, w, n int) []line {
 	}
 	var out []line
 	for _, t := range paragraphs {
-		for _, part := range breakText(string(t), w-4, d.runeCells) {
-			l := of(span{"   ", inkText}, span{Text(part), inkText})
-			l.base = baseResting
+		for _, part := range d.w.wrap(of(span{t, inkText}), w-4) {
+			l := line{spans: append([]span{{"   ", inkText}}, part.spans...), base: baseResting}
 			out = append(out, d.w.fit(l, w, d.g.dots))
 		}
 	}

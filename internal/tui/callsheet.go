@@ -19,7 +19,7 @@ type callsPage struct {
 	now    time.Time       // of what is drawn
 	live   bool
 	shown  []*callRow // the rows on the screen
-	first  int        // and the number of the first of them
+	lines  []int      // and their numbers
 	axis   axis
 	open   int // rows on the screen whose time runs
 	scan   callScan
@@ -208,11 +208,11 @@ func sortedCalls(j job, rows []store.OpIndex, by byte, down bool) []store.OpInde
 }
 
 // window makes the rows that are on the screen, and the axis over their time.
-func (p *callsPage) window(from, to int, now time.Time, alive bool) {
-	p.now, p.live, p.first, p.open = now, alive, from, 0
+func (p *callsPage) window(rows []int, now time.Time, alive bool) {
+	p.now, p.live, p.lines, p.open = now, alive, rows, 0
 	p.shown = p.shown[:0]
 	begin, end := int64(0), int64(0)
-	for i := from; i < to; i++ {
+	for _, i := range rows {
 		r := newCallRow(p.s, p.rows[i], now, alive)
 		r.axis = &p.axis
 		p.shown = append(p.shown, r)
@@ -227,7 +227,16 @@ func (p *callsPage) window(from, to int, now time.Time, alive bool) {
 	p.axis = axis{begin: begin, span: time.Duration(max(end-begin, int64(time.Millisecond)))}
 }
 
-func (p *callsPage) row(i int) line { return row(&p.m.d, p.cols, p.shown[i-p.first]) }
+func (p *callsPage) row(i int) line {
+	return row(&p.m.d, p.cols, p.shown[slices.Index(p.lines, i)])
+}
+
+func (p *callsPage) fields(i int) []field {
+	return fieldsOf(p.columns(), newCallRow(p.s, p.rows[i], p.now, p.live))
+}
+
+// more is the method, which the table does not show.
+func (p *callsPage) more(i int) string { return p.s.OpMethod(p.s.Op(p.rows[i])) }
 
 func (p *callsPage) sort(letter byte) (Text, bool) {
 	return p.order(p.columns(), letter, "LVUI")

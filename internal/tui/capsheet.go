@@ -159,8 +159,11 @@ func capNote(d *dress, r *capRow) []span {
 	return []span{{d.g.dot, inkDim}}
 }
 
-func (p *capsPage) head(w int) line        { return p.titles(p.columns(), w) }
-func (p *capsPage) row(i int) line         { return row(&p.m.d, p.cols, p.rows[i]) }
+func (p *capsPage) head(w int) line { return p.titles(p.columns(), w) }
+func (p *capsPage) row(i int) line  { return row(&p.m.d, p.cols, p.rows[i]) }
+
+func (p *capsPage) fields(i int) []field { return fieldsOf(p.columns(), p.rows[i]) }
+
 func (p *capsPage) sort(byte) (Text, bool) { return "", false }
 
 func (p *capsPage) status() (line, line) {

@@ -54,7 +54,7 @@ func (p *elicitsPage) plan(j job) func(context.Context) (func(), bool) {
 }
 
 // window takes over the time that open questions are measured with.
-func (p *elicitsPage) window(_, _ int, now time.Time, alive bool) {
+func (p *elicitsPage) window(_ []int, now time.Time, alive bool) {
 	p.now, p.live = now, alive
 	if !alive {
 		p.now = p.s.Summary().Newest
@@ -115,8 +115,11 @@ func (p *elicitsPage) after(r *store.Elicitation) Text {
 	return duration(time.Duration(r.AnswerAt - r.At))
 }
 
-func (p *elicitsPage) head(w int) line        { return p.titles(p.columns(), w) }
-func (p *elicitsPage) row(i int) line         { return row(&p.m.d, p.cols, p.rows[i]) }
+func (p *elicitsPage) head(w int) line { return p.titles(p.columns(), w) }
+func (p *elicitsPage) row(i int) line  { return row(&p.m.d, p.cols, p.rows[i]) }
+
+func (p *elicitsPage) fields(i int) []field { return fieldsOf(p.columns(), p.rows[i]) }
+
 func (p *elicitsPage) sort(byte) (Text, bool) { return "", false }
 
 func (p *elicitsPage) status() (line, line) {

@@ -59,8 +59,12 @@ var visits = []struct {
 	{"wrong filter", []string{"x\"("}},
 	{"command", []string{"esc", ":", "t"}},
 	{"help", []string{"esc", "?"}},
-	{"findings", []string{"esc", "esc", "w"}},
-	{"tools", []string{"s"}},
+	{"export", []string{"esc", "esc", "e", "tab"}},
+	{"findings", []string{"esc", "w"}},
+	{"filtered findings", []string{"/", "o"}},
+	{"pane", []string{"enter", "tab", "j", "G"}},
+	{"copied", []string{"y", "y"}},
+	{"tools", []string{"esc", "s"}},
 	{"calls", []string{"i"}},
 	{"interactions", []string{"i"}},
 	{"capabilities", []string{"c"}},
@@ -78,7 +82,9 @@ func TestEverySize(t *testing.T) {
 		share = 1
 	}
 	for n, s := range f.list {
-		d := sitDown(t, f, 100, 30, Options{Open: s.ID})
+		opts := able(f)
+		opts.Open = s.ID
+		d := sitDown(t, f, 100, 30, opts)
 		for _, v := range visits {
 			d.at(100, 30)
 			d.keys(v.keys...)
@@ -96,8 +102,9 @@ func TestEverySize(t *testing.T) {
 
 // The list of sessions at every size, with as many sessions as there are cases.
 func TestEverySizeOfSessions(t *testing.T) {
-	d := sitDown(t, everyCase(t), 100, 30, Options{})
-	for _, keys := range [][]string{nil, {"G"}, {"/", "e"}, {"enter", "space", "M"}, {"?"}} {
+	f := everyCase(t)
+	d := sitDown(t, f, 100, 30, able(f))
+	for _, keys := range [][]string{nil, {"ctrl+d"}, {"y"}, {"u"}, {"e"}, {"esc"}, {"G"}, {"/", "e"}, {"enter", "space", "M"}, {"?"}} {
 		d.at(100, 30)
 		d.keys(keys...)
 		for _, size := range sizesToTry() {

@@ -203,10 +203,11 @@ func (m *Model) write(e ExportRequest) tea.Cmd {
 				m.say(inkError, "not exported: "+m.d.safe(err.Error()))
 				return nil
 			}
-			m.sayDone("wrote "+m.d.safe(out.Path)+", "+size(out.Bytes), m.d.safe(command))
+			m.say(inkOK, "wrote "+m.d.safe(out.Path)+", "+size(out.Bytes))
 			for _, n := range out.Notes {
-				m.notice.put(inkWarn, "   "+m.d.g.warn+" "+m.d.safe(n))
+				m.notice.put(inkWarn, "; "+m.d.g.warn+" "+m.d.safe(n))
 			}
+			m.sayCommand(m.d.safe(command))
 			return nil
 		}
 	})

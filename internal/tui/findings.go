@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/mcpsnoop/mcpsnoop/checks"
@@ -19,6 +20,14 @@ type Findings interface {
 	// Count counts the findings of a session from a level on, beside failed
 	// and open calls.
 	Count(s *store.Session, from Level) int
+}
+
+// Messages is what is kept of the words of findings.
+type Messages interface {
+	// Message is what a rule said on a frame where it was broken first; ""
+	// when it said nothing there, or that is not known any more. It may hold
+	// wire text.
+	Message(s *store.Session, rule string, frame uint32) string
 }
 
 // Level is how severe a finding is.
@@ -45,6 +54,7 @@ type Finding struct {
 // markFindings reads the marks that rules leave in the store while frames
 // arrive. One viewer uses it.
 type markFindings struct {
+	said   Messages // nil for none
 	counts map[*store.Session]*markCount
 }
 
@@ -57,8 +67,8 @@ type markCount struct {
 // markStep is how many marks are read at once; the rest waits for the next redraw.
 const markStep = 20000
 
-func newMarkFindings() *markFindings {
-	return &markFindings{counts: map[*store.Session]*markCount{}}
+func newMarkFindings(said Messages) *markFindings {
+	return &markFindings{said: said, counts: map[*store.Session]*markCount{}}
 }
 
 func levelOf(rule string) (*checks.Rule, Level) {
@@ -112,12 +122,19 @@ func (f *markFindings) OnFrame(s *store.Session, frame uint32) []Finding {
 		case at >= 0:
 			out[at].Times++
 		case r != nil && g != store.SignalPending:
-			out = append(out, Finding{Rule: rule, Signal: g.String(), Level: l, Times: 1, Message: r.Title, Fix: r.Fix, Spec: r.Spec})
+			out = append(out, Finding{Rule: rule, Signal: g.String(), Level: l, Times: 1, Message: cmp.Or(f.message(s, rule, frame), r.Title), Fix: r.Fix, Spec: r.Spec})
 		}
 		return seen < maxFrameMarks
 	})
 	slices.SortStableFunc(out, func(a, b Finding) int { return int(b.Level) - int(a.Level) })
 	return out
+}
+
+func (f *markFindings) message(s *store.Session, rule string, frame uint32) string {
+	if f.said == nil {
+		return ""
+	}
+	return f.said.Message(s, rule, frame)
 }
 
 // Count is that of Findings.

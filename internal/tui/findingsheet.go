@@ -20,6 +20,7 @@ type findingGroup struct {
 	first  uint32 // frame
 	last   uint32
 	what   string // wire text of the first frame, where that says more than the title
+	said   string // what the rule said there; may hold wire text
 }
 
 // findingsPage lists the findings of a session by rule.
@@ -49,7 +50,7 @@ func (p *findingsPage) frame(i int) (uint32, bool) { return p.rows[i].first, tru
 
 // plan reads the marks that are new and sums them up by rule.
 func (p *findingsPage) plan(j job) func(context.Context) (func(), bool) {
-	groups, read, by, down := p.groups, p.read, p.by, p.down
+	groups, read, by, down, words := p.groups, p.read, p.by, p.down, p.m.opts.Messages
 	return func(ctx context.Context) (func(), bool) {
 		end, until := j.s.MarkLen(), time.Now().Add(step)
 		for ; read < end; read++ {
@@ -58,6 +59,11 @@ func (p *findingsPage) plan(j job) func(context.Context) (func(), bool) {
 			}
 			if frame, rule, g := j.s.MarkAt(read); g != store.SignalPending {
 				addFinding(groups, frame, rule, g)
+			}
+		}
+		if words != nil {
+			for _, g := range groups {
+				g.said = words.Message(j.s, g.rule.ID, g.first)
 			}
 		}
 		rows := sortedFindings(j, groups, by, down)
@@ -164,6 +170,9 @@ func (p *findingsPage) columns() []column[*findingGroup] {
 }
 
 func findingWhat(d *dress, r *findingGroup) []span {
+	if r.said != "" {
+		return []span{{d.safe(r.said), inkText}}
+	}
 	out := []span{{d.safe(r.rule.Title), inkText}}
 	if t := strings.TrimSpace(r.what); t != "" {
 		out = append(out, span{": " + d.safe(t), inkDim})
@@ -173,6 +182,9 @@ func findingWhat(d *dress, r *findingGroup) []span {
 
 func (p *findingsPage) head(w int) line { return p.titles(p.columns(), w) }
 func (p *findingsPage) row(i int) line  { return row(&p.m.d, p.cols, p.rows[i]) }
+
+func (p *findingsPage) fields(i int) []field { return fieldsOf(p.columns(), p.rows[i]) }
+
 func (p *findingsPage) lead(int) []line { return nil }
 
 func (p *findingsPage) sort(letter byte) (Text, bool) {
@@ -199,6 +211,12 @@ func (p *findingsPage) status() (line, line) {
 	return left, line{}
 }
 
+// more is what the rule says in general.
+func (p *findingsPage) more(i int) string {
+	r := p.rows[i]
+	return r.rule.Title + " " + r.rule.Help + " " + r.what
+}
+
 // note says why the rule matters, and what to do.
 func (p *findingsPage) note(i, w int) []line {
 	d := &p.m.d
@@ -210,10 +228,11 @@ func (p *findingsPage) note(i, w int) []line {
 	}
 	out := []line{l}
 	what := d.safe(r.rule.Title)
-	if t := strings.TrimSpace(r.what); t != "" {
+	if t := strings.TrimSpace(r.what); t != "" && r.said == "" {
 		what += ": " + d.safe(t)
 	}
-	out = append(out, wrapped(d, "what", what, inkText, w)...)
+	out = append(out, wrapped(d, "said", d.safe(r.said), inkStrong, w)...)
+	out = append(out, wrapped(d, "rule", what, inkText, w)...)
 	out = append(out, wrapped(d, "why", d.safe(r.rule.Help), inkText, w)...)
 	out = append(out, wrapped(d, "fix", d.safe(r.rule.Fix), inkOK, w)...)
 	return append(out, wrapped(d, "spec", d.safe(r.rule.Spec), inkDim, w)...)

@@ -28,10 +28,11 @@ type fixture struct {
 	total   int64
 	notices []string
 	alive   map[string]bool
+	words   map[string]string // of findings, by session, rule and frame
 }
 
 func newFixture() *fixture {
-	return &fixture{logs: map[string][]byte{}, subs: map[chan struct{}]bool{}, alive: map[string]bool{}}
+	return &fixture{logs: map[string][]byte{}, subs: map[chan struct{}]bool{}, alive: map[string]bool{}, words: map[string]string{}}
 }
 
 func (f *fixture) Sessions() []*store.Session { f.mu.Lock(); defer f.mu.Unlock(); return f.list }

@@ -29,6 +29,10 @@ var scenes = []struct {
 	{"inspector-search", true, []string{"g", "enter", "/", "version", "enter", "n"}},
 	{"command", true, []string{":", "ex"}},
 	{"copied", true, []string{"y"}},
+	{"export", false, []string{"e", "tab"}},
+	{"exported", false, []string{"e", "enter"}},
+	{"delete", false, []string{"j", "ctrl+d"}},
+	{"deleted", false, []string{"j", "ctrl+d", "y"}},
 	{"help", true, []string{"?"}},
 }
 
@@ -37,7 +41,7 @@ func TestScreens(t *testing.T) {
 		for _, size := range sizes {
 			t.Run(fmt.Sprintf("%s/%dx%d", sc.name, size[0], size[1]), func(t *testing.T) {
 				f := several()
-				opts := Options{}
+				opts := able(f)
 				if sc.open {
 					opts.Open = f.list[0].ID
 				}

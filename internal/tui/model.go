@@ -98,7 +98,7 @@ func New(ctx context.Context, src Source, opts Options) tea.Model {
 		m.opts.Command = "mcpsnoop"
 	}
 	if m.rules, _ = src.(Findings); m.rules == nil {
-		m.rules = newMarkFindings()
+		m.rules = newMarkFindings(opts.Messages)
 	}
 	m.d.g = &unicodeGlyphs
 	m.setTheme()

@@ -38,7 +38,7 @@ type prompt struct {
 	draft   string
 
 	ask  *question // instead of all that is typed
-	what Text      // on the right, in place of the screen's own
+	what Text      // below the line: what it is about
 }
 
 // key edits the line, or ends the prompt.
@@ -199,12 +199,22 @@ func (p *prompt) below(m *Model, w, n int) []line {
 	if p.wrong != nil && len(p.offers) == 0 && n > 0 {
 		return p.mistake(d, w, n)
 	}
+	var out []line
+	if p.what != "" && n > 0 {
+		l := of(span{"   " + p.what, inkDim})
+		l.base = baseResting
+		out, n = append(out, d.w.fit(l, w, d.g.dots)), n-1
+	}
 	n = min(n, maxOffers, len(p.offers))
 	first := max(0, min(p.chosen-n+1, len(p.offers)-n))
-	out := make([]line, 0, n)
+	col := 24
+	for i := range n {
+		col = max(col, d.w.of(d.safe(p.offers[first+i].Text)))
+	}
+	col = min(col, w*3/5)
 	for i := range n {
 		o := p.offers[first+i]
-		l := of(span{"   ", inkText}, span{d.w.padRight(d.safe(o.Text), min(24, w/2)), inkStrong}, span{"  " + d.safe(o.Help), inkDim})
+		l := of(span{"   ", inkText}, span{d.w.padRight(d.safe(o.Text), col), inkStrong}, span{"  " + d.safe(o.Help), inkDim})
 		l.base = baseResting
 		if first+i == p.chosen {
 			l.base = baseSelected

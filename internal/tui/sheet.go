@@ -21,6 +21,9 @@ type sheet struct {
 	list list
 	key  string // of the selected row; the rows before it may come and go
 
+	filter rowFilter
+	pane   pane
+
 	moved bool   // somebody selected a row
 	above int    // lines above the table, as it was drawn last
 	busy  bool   // the page is at work
@@ -45,6 +48,7 @@ type page interface {
 	lead(w int) []line    // lines above the table
 	head(w int) line      // the column titles of a table w cells wide
 	row(i int) line       // a row of it
+	fields(i int) []field // the cells of a row, in words
 	note(i, w int) []line // what is known of the row beside
 	empty() Text
 	key(i int) string              // by which a row is found again
@@ -64,6 +68,7 @@ type job struct {
 
 func newSheet(m *Model, id string, p page) *sheet {
 	s := &sheet{m: m, id: id, page: p}
+	s.pane.insp.m = m
 	s.find()
 	return s
 }
@@ -74,17 +79,27 @@ func (s *sheet) find() {
 	if now != nil && now != s.s {
 		s.s, s.made, s.key = now, false, ""
 		s.page.look(now)
+		s.pane.insp.look(now)
 	}
 	if s.s != nil {
 		s.live = live(s.m.src, s.s, s.m.now())
 	}
 }
 
-func (s *sheet) place() place    { return s.page.at() }
+func (s *sheet) place() place {
+	if s.inPane() {
+		return inInspector
+	}
+	return s.page.at()
+}
+
 func (s *sheet) session() string { return s.id }
 func (s *sheet) crumb() Text     { return s.page.name() }
 
 func (s *sheet) command() Text {
+	if p, ok := s.page.(interface{ whole() Text }); ok {
+		return s.m.prog() + " " + p.whole()
+	}
 	return s.m.prog() + " " + s.page.command() + " " + s.m.word(s.m.d.safe(s.id))
 }
 
@@ -109,6 +124,16 @@ func (s *sheet) status() (line, line) {
 		return line{}, progressBar(&s.m.d, s.m.src, 16)
 	}
 	left, right := s.page.status()
+	switch {
+	case s.inPane() && s.pane.insp.search != "":
+		left, right = of(span{"/ ", inkKey}, span{s.m.d.safe(s.pane.insp.search), inkStrong}), s.pane.insp.found()
+	case s.filter.on():
+		left = of(span{"/ ", inkKey}, span{s.m.d.safe(s.filter.text), inkStrong})
+		right = of(span{count(s.count()) + " of " + plural(s.page.len(), "row", "rows"), inkText})
+		if s.filter.busy {
+			right.put(inkNote, " "+s.m.d.g.dot+" looked at "+count(s.filter.seen))
+		}
+	}
 	if s.busy && !s.made {
 		right = of(span{"looking", inkNote})
 	}
@@ -128,7 +153,7 @@ func (s *sheet) refresh() tea.Cmd {
 	}
 	version := s.s.Version()
 	if s.made && version == s.seen && !s.stale {
-		return nil
+		return s.showPane()
 	}
 	s.busy, s.stale = true, false
 	session := s.s
@@ -144,20 +169,20 @@ func (s *sheet) refresh() tea.Cmd {
 			s.made, s.seen = true, version
 			s.stale = s.stale || more
 			s.settle()
-			return s.refresh()
+			return tea.Batch(s.look(), s.showPane(), s.refresh())
 		}
 	})
 }
 
 // settle finds the selected row again.
 func (s *sheet) settle() {
-	n := s.page.len()
+	n := s.count()
 	if p, ok := s.page.(interface{ tail() bool }); ok && !s.moved && p.tail() {
 		s.list.cur = n - 1
 	}
-	if s.key != "" && (s.list.cur >= n || s.page.key(s.list.cur) != s.key) {
+	if s.key != "" && (s.list.cur >= n || s.page.key(s.row(s.list.cur)) != s.key) {
 		for i := range min(n, maxKeyed) {
-			if s.page.key(i) == s.key {
+			if s.page.key(s.row(i)) == s.key {
 				s.list.top += i - s.list.cur
 				s.list.cur = i
 				break
@@ -172,18 +197,25 @@ const maxKeyed = 2000
 
 func (s *sheet) keep() {
 	s.key = ""
-	if s.list.cur < s.page.len() {
-		s.key = s.page.key(s.list.cur)
+	if s.list.cur < s.count() {
+		s.key = s.page.key(s.row(s.list.cur))
 	}
 }
 
 func (s *sheet) do(act action) tea.Cmd {
 	s.moved = true
+	if s.inPane() {
+		return s.doPane(act)
+	}
 	if s.list.do(act) {
 		s.keep()
-		return nil
+		return s.showPane()
 	}
 	switch act {
+	case actPane:
+		return s.turnPane()
+	case actFilter:
+		s.m.prompt = s.filterPrompt()
 	case actEnter:
 		return s.enter()
 	case actBack:
@@ -194,6 +226,15 @@ func (s *sheet) do(act action) tea.Cmd {
 }
 
 func (s *sheet) back() tea.Cmd {
+	switch {
+	case s.filter.on():
+		s.filter.set("")
+		s.settle()
+		return s.showPane()
+	case s.beside():
+		s.pane.open = false
+		return nil
+	}
 	if len(s.m.stack) > 1 {
 		return s.m.pop()
 	}
@@ -204,17 +245,18 @@ func (s *sheet) back() tea.Cmd {
 // enter shows the frame that the row is about, in the stream around it.
 func (s *sheet) enter() tea.Cmd {
 	s.keep()
-	if s.s == nil || s.list.cur >= s.page.len() {
+	if s.s == nil || s.list.cur >= s.count() {
 		return nil
 	}
+	i := s.row(s.list.cur)
 	if g, ok := s.page.(interface{ goes(i int) string }); ok {
-		if filter := g.goes(s.list.cur); filter != "" {
-			if cmd := s.m.openFiltered(s.id, filter, s.m.d.safe(s.page.key(s.list.cur))); cmd != nil {
+		if filter := g.goes(i); filter != "" {
+			if cmd := s.m.openFiltered(s.id, filter, s.m.d.safe(s.page.key(i))); cmd != nil {
 				return cmd
 			}
 		}
 	}
-	frame, ok := s.page.frame(s.list.cur)
+	frame, ok := s.page.frame(i)
 	if !ok || frame >= s.s.Len() {
 		s.m.say(inkNote, "no frame stands for this row")
 		return nil
@@ -234,6 +276,10 @@ func (s *sheet) sort(letter byte) tea.Cmd {
 
 func (s *sheet) mouse(x, y int, e mouse) tea.Cmd {
 	s.moved = true
+	if s.mousePane(x, y, e) {
+		return nil
+	}
+	s.pane.keys = false
 	switch e {
 	case mouseWheelUp:
 		s.list.scroll(-3)
@@ -256,5 +302,5 @@ func (s *sheet) mouse(x, y int, e mouse) tea.Cmd {
 		s.list.to(i)
 	}
 	s.keep()
-	return nil
+	return s.showPane()
 }

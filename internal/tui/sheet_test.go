@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,9 +14,20 @@ import (
 func (f *fixture) judged(label string) *tape {
 	id := label + "-4821-7f3a1c9e2b0" + string(rune('a'+len(f.list)))
 	s, a := store.New(store.Limits{}).Open(id, "/state/sessions/"+id+".jsonl", func(_ *store.Session, a *store.Appender) store.Observer {
-		return checks.NewEngine(checks.Options{Mark: a.Mark})
+		return checks.NewEngine(checks.Options{Mark: a.Mark, Found: func(x *checks.Finding) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.words[fmt.Sprint(id, x.Rule.ID, x.Frame)] = strings.TrimPrefix(x.Tool+": "+x.Message, ": ")
+		}})
 	})
 	return f.begin(label, s, a)
+}
+
+// Message is that of Messages.
+func (f *fixture) Message(s *store.Session, rule string, frame uint32) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.words[fmt.Sprint(s.ID, rule, frame)]
 }
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"claude-code","version":"2.4"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}},"sampling":{}}}`
@@ -69,6 +81,10 @@ var sheetScenes = []struct {
 }{
 	{"findings", []string{"w", "j"}},
 	{"tools", []string{"s", "jj"}},
+	{"tools-lost", []string{"s", "/", "never", "enter"}},
+	{"findings-filter", []string{"w", "/", "tool -note"}},
+	{"findings-pane", []string{"w", "j", "tab"}},
+	{"calls-filter", []string{"i", "/", "book", "enter", "y"}},
 	{"calls", []string{"i"}},
 	{"calls-sorted", []string{"i", "L"}},
 	{"capabilities", []string{"c", "j"}},
@@ -82,7 +98,7 @@ func TestSheetScreens(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%dx%d", sc.name, size[0], size[1]), func(t *testing.T) {
 				f := newFixture()
 				airline(f)
-				s := boot(t, f, size[0], size[1], Options{Open: f.list[0].ID})
+				s := boot(t, f, size[0], size[1], Options{Open: f.list[0].ID, Messages: f})
 				s.keys(sc.keys...)
 				golden(t, fmt.Sprintf("screens/%s-%dx%d.txt", sc.name, size[0], size[1]), s.text())
 			})

@@ -12,7 +12,7 @@ const noteHeight = 14
 
 // windowed is a page that makes its rows when they are drawn.
 type windowed interface {
-	window(from, to int, now time.Time, alive bool)
+	window(rows []int, now time.Time, alive bool)
 }
 
 // noteRoom is the height of the pane below.
@@ -23,6 +23,15 @@ func (s *sheet) draw(w, h int) []line {
 	if s.s == nil {
 		return pad(d, []line{d.w.fit(of(span{"  the log of ", inkText}, span{d.safe(s.id), inkStrong}, span{" is not there yet", inkText}), w, d.g.dots)}, w, h)
 	}
+	if s.beside() {
+		return s.drawPane(w, h)
+	}
+	return s.drawTable(w, h, true)
+}
+
+// drawTable draws the table, with what is known of the selected row below it.
+func (s *sheet) drawTable(w, h int, active bool) []line {
+	d := &s.m.d
 	out := make([]line, 0, h)
 	if h >= noteHeight {
 		for _, l := range s.page.lead(w) {
@@ -30,7 +39,7 @@ func (s *sheet) draw(w, h int) []line {
 		}
 	}
 	s.above = len(out)
-	n := s.page.len()
+	n := s.count()
 	var notes []line
 	room := 0
 	if h >= noteHeight && n > 0 {
@@ -39,16 +48,20 @@ func (s *sheet) draw(w, h int) []line {
 	s.list.resize(n, h-len(out)-1-room)
 	to := min(n, s.list.top+s.list.height)
 	if p, ok := s.page.(windowed); ok {
-		p.window(min(s.list.top, to), to, s.m.now(), s.live)
+		rows := make([]int, 0, s.list.height)
+		for i := min(s.list.top, to); i < to; i++ {
+			rows = append(rows, s.row(i))
+		}
+		p.window(rows, s.m.now(), s.live)
 	}
 	if room > 0 {
-		notes = s.notes(min(s.list.cur, n-1), w, room)
+		notes = s.notes(s.row(min(s.list.cur, n-1)), w, room)
 	}
 	title := of(span{"  ", inkText})
 	title.spans = append(title.spans, s.page.head(w-3).spans...)
 	out = append(out, d.w.fit(title, w, d.g.dots))
 	for i := s.list.top; i < to; i++ {
-		out = append(out, d.pick(s.page.row(i), i == s.list.cur, true, false, w))
+		out = append(out, d.pick(s.page.row(s.row(i)), i == s.list.cur, active, false, w))
 	}
 	if n == 0 && len(out) < h {
 		out = append(out, d.w.fit(of(span{"  " + s.nothing(), inkDim}), w, d.g.dots))
@@ -74,8 +87,11 @@ func (s *sheet) notes(i, w, room int) []line {
 
 // nothing says why there are no rows.
 func (s *sheet) nothing() Text {
-	if !s.made {
+	if !s.made || s.filter.on() && s.filter.busy {
 		return "looking"
+	}
+	if s.filter.on() {
+		return "no row holds these words; esc drops the filter"
 	}
 	if done, total := s.m.src.Progress(); done < total {
 		return "loading"

@@ -34,7 +34,7 @@ func (m *Model) openSheet(act action) tea.Cmd {
 	id, p := c.session(), m.newPage(act)
 	from := m.top()
 	for i, x := range m.stack {
-		if old, ok := x.(*sheet); ok && old.id == id && old.place() == p.at() {
+		if old, ok := x.(*sheet); ok && old.id == id && old.page.at() == p.at() {
 			for len(m.stack) > i+1 {
 				m.drop()
 			}

@@ -62,6 +62,8 @@ type Options struct {
 	Version string
 	// Suspend lets ctrl-z stop the program; only where it is the viewer's own.
 	Suspend bool
+	// Messages knows what the rules said, in words; nil shows their titles.
+	Messages Messages
 	// Filters keeps this viewer's filters between runs; nil keeps them as long
 	// as the UI runs.
 	Filters Filters

@@ -40,10 +40,24 @@ type flaws struct {
 	first uint32 // of the listing
 	pages int
 	tools map[string][]schemaFlaw
+	lost  map[string][]lostTo
+}
+
+// lostTo is a client that does not offer a tool, and the rules that say why.
+type lostTo struct {
+	client string
+	rules  []string
 }
 
 // of reports whether they are those of a listing.
 func (f *flaws) of(l store.Listing) bool { return f != nil && f.first == l.First && f.pages == l.Pages }
+
+func (f *flaws) lostBy(name string) []lostTo {
+	if f == nil {
+		return nil
+	}
+	return f.lost[name]
+}
 
 func (f *flaws) tool(name string) []schemaFlaw {
 	if f == nil {
@@ -56,17 +70,8 @@ func (f *flaws) tool(name string) []schemaFlaw {
 // of the session do not tell the tools of one frame apart.
 func findFlaws(ctx context.Context, j job, l store.Listing) *flaws {
 	engine := checks.NewEngine(checks.Options{})
-	_, a := store.New(store.Limits{}).Open(j.s.ID, j.s.Path, func(*store.Session, *store.Appender) store.Observer { return engine })
-	for i, frame := range framesOfListing(j.s, l) {
-		if ctx.Err() != nil {
-			break
-		}
-		if rec, err := j.src.Body(j.s, frame); err == nil {
-			a.Append(&capture.Item{Line: i + 1, Record: rec})
-		}
-	}
-	a.Publish()
-	out := &flaws{first: l.First, pages: l.Pages, tools: map[string][]schemaFlaw{}}
+	judgeListing(ctx, j, l, engine)
+	out := &flaws{first: l.First, pages: l.Pages, tools: map[string][]schemaFlaw{}, lost: losses(ctx, j, l)}
 	for _, f := range engine.Findings() {
 		if f.Tool == "" {
 			continue
@@ -81,6 +86,40 @@ func findFlaws(ctx context.Context, j job, l store.Listing) *flaws {
 		slices.SortStableFunc(list, func(a, b schemaFlaw) int {
 			return cmp.Or(rootFirst(&a)-rootFirst(&b), int(b.level)-int(a.level))
 		})
+	}
+	return out
+}
+
+// judgeListing has an engine look at the frames of a listing.
+func judgeListing(ctx context.Context, j job, l store.Listing, engine *checks.Engine) {
+	_, a := store.New(store.Limits{}).Open(j.s.ID, j.s.Path, func(*store.Session, *store.Appender) store.Observer { return engine })
+	for i, frame := range framesOfListing(j.s, l) {
+		if ctx.Err() != nil {
+			break
+		}
+		if rec, err := j.src.Body(j.s, frame); err == nil {
+			a.Append(&capture.Item{Line: i + 1, Record: rec})
+		}
+	}
+	a.Publish()
+}
+
+// maxLossBytes is how long a listing is at most that is judged once for each
+// client.
+const maxLossBytes = 4 << 20
+
+// losses are, by tool, the clients that do not offer it.
+func losses(ctx context.Context, j job, l store.Listing) map[string][]lostTo {
+	out := map[string][]lostTo{}
+	if l.Bytes > maxLossBytes {
+		return out
+	}
+	for _, client := range checks.Clients() {
+		engine := checks.NewEngine(checks.Options{Client: client})
+		judgeListing(ctx, j, l, engine)
+		for _, t := range engine.Lost() {
+			out[t.Tool] = append(out[t.Tool], lostTo{client, t.Rules})
+		}
 	}
 	return out
 }
@@ -117,6 +156,27 @@ func framesOfListing(s *store.Session, l store.Listing) []uint32 {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// whole is the command that prints the same, of all sessions of the label.
+func (p *toolsPage) whole() Text {
+	t := Text("stats --tools")
+	if p.s == nil {
+		return t
+	}
+	if label := p.s.Summary().Label; label != "" {
+		t += " --label " + p.m.word(p.m.d.safe(label))
+	}
+	return t
+}
+
+// more are the flaws of the definition in words.
+func (p *toolsPage) more(i int) string {
+	t := ""
+	for _, f := range p.rows[i].schema {
+		t += " " + f.rule.ID + " " + f.message
+	}
+	return t
 }
 
 func (p *toolsPage) status() (line, line) {
@@ -177,10 +237,11 @@ func (p *toolsPage) note(i, w int) []line {
 		out = append(out, of(span{d.g.warn + " the server does not list it, and yet it was called", inkWarn}))
 	}
 	if t := r.stats; t == nil {
-		out = append(out, of(span{"calls    ", inkDim}, span{"none: the model never chose it, or the client dropped it", inkWarn}))
+		out = append(out, p.neverNote(r))
 	} else {
 		out = append(out, p.callNote(t))
 	}
+	out = append(out, wrapped(d, "lost by", lostText(r.lost), inkWarn, w)...)
 	for k := range r.schema {
 		f := &r.schema[k]
 		out = append(out, wrapped(d, Text(string(levelWord(f.level))), d.safe(f.rule.ID+": "+cmp.Or(f.message, f.rule.Title)), inkWarn, w)...)
@@ -190,6 +251,34 @@ func (p *toolsPage) note(i, w int) []line {
 		}
 	}
 	return out
+}
+
+// neverNote says why a tool may never have been called: the client of this
+// session may not have shown it to its model.
+func (p *toolsPage) neverNote(r *toolRow) line {
+	l := of(span{"calls    ", inkDim})
+	for _, c := range p.s.Summary().Clients {
+		for _, lost := range r.lost {
+			if c.Client == lost.client {
+				l.put(inkError, "none: "+p.m.d.safe(c.Client)+" does not offer it to its model")
+				return l
+			}
+		}
+	}
+	l.put(inkWarn, "none: the model never chose it, or the client dropped it")
+	return l
+}
+
+// lostText names the clients that do not offer a tool, with the rules.
+func lostText(list []lostTo) Text {
+	t := Text("")
+	for i, x := range list {
+		if i > 0 {
+			t += ", "
+		}
+		t += Text(x.client + " (" + strings.Join(x.rules, ", ") + ")")
+	}
+	return t
 }
 
 func (p *toolsPage) callNote(t *store.ToolStats) line {

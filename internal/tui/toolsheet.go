@@ -18,7 +18,8 @@ type toolRow struct {
 	def           *store.Definition // nil when no listing has it
 	p50, p95, p99 time.Duration
 	schema        []schemaFlaw
-	listed        bool // there is a listing at all
+	lost          []lostTo // clients that do not offer it
+	listed        bool     // there is a listing at all
 }
 
 // toolsPage lists the tools of a session.
@@ -97,7 +98,7 @@ func toolRows(called []*store.ToolStats, listing store.Listing, has bool, known 
 	index := make(map[string]*toolRow, len(listing.Tools)+len(called))
 	for i := range listing.Tools {
 		def := &listing.Tools[i]
-		r := &toolRow{name: def.Name, def: def, listed: true, schema: known.tool(def.Name)}
+		r := &toolRow{name: def.Name, def: def, listed: true, schema: known.tool(def.Name), lost: known.lostBy(def.Name)}
 		rows, index[def.Name] = append(rows, r), r
 	}
 	for _, t := range called {
@@ -228,6 +229,8 @@ func schemaCell(d *dress, r *toolRow) []span {
 
 func (p *toolsPage) head(w int) line { return p.titles(p.columns(), w) }
 func (p *toolsPage) row(i int) line  { return row(&p.m.d, p.cols, p.rows[i]) }
+
+func (p *toolsPage) fields(i int) []field { return fieldsOf(p.columns(), p.rows[i]) }
 
 func (p *toolsPage) sort(letter byte) (Text, bool) {
 	return p.order(p.columns(), letter, "CRPMDUIH")

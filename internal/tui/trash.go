@@ -46,6 +46,16 @@ func (m *Model) naming(list []*store.Session) Text {
 	return m.d.safe(name) + " (" + m.d.safe(x.ID) + ")"
 }
 
+// short is how a session is called where there is little room: as in the list.
+func (m *Model) short(x *store.Session) Text {
+	r := newSessionRow(m.src, x, m.now())
+	t := Text("")
+	for _, s := range nameCell(&m.d, &r) {
+		t += s.text
+	}
+	return t
+}
+
 // denied says that this viewer cannot do a thing.
 func (m *Model) denied(what Text) {
 	why := m.opts.Actions.Denied
@@ -112,7 +122,7 @@ func (m *Model) deleteAll(list []*store.Session) tea.Cmd {
 	command := trash.Command(list)
 	names := make([]Text, len(list))
 	for i := range list {
-		names[i] = m.naming(list[i : i+1])
+		names[i] = m.short(list[i])
 	}
 	return m.work(func(ctx context.Context) done {
 		var gone []int

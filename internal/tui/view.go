@@ -132,11 +132,8 @@ func (m *Model) statusLine(w int) (line, *tea.Cursor) {
 		l := line{spans: append([]span{{" ", inkText}}, left.spans...)}
 		return m.d.w.join(l, right, w, m.d.g.dots), nil
 	}
-	if m.prompt.kind == promptCommand || m.prompt.kind == promptAsk {
+	if m.prompt.kind == promptCommand || m.prompt.kind == promptAsk || m.prompt.kind == promptExport {
 		right = line{}
-	}
-	if m.prompt.what != "" {
-		right = of(span{m.prompt.what + " ", inkDim})
 	}
 	room := w - m.d.w.width(right) - 2
 	if room < w/2 {

@@ -117,6 +117,7 @@ func runHub(ctx context.Context, app *App, o *hubOptions) error {
 	if o.TUI {
 		opts := app.uiOptions(o.Theme.value)
 		opts.Actions.Trash, opts.Actions.Replay = src.trash, app.newReplayer(src.Body, false)
+		opts.Messages = src.rules
 		g.Go(func() error {
 			defer stop()
 			return app.show(within, src, opts, false, func(context.Context) {})
@@ -142,6 +143,7 @@ type hubSource struct {
 	*hub.Hub
 	state string // folder
 	trash *uiTrash
+	rules *liveRules
 }
 
 func (a *App) newHubSource(o *hubOptions) (*hubSource, error) {
@@ -155,11 +157,13 @@ func (a *App) newHubSource(o *hubOptions) (*hubSource, error) {
 	// A folder that is there can be watched: the first session shows up at
 	// once. Where it cannot be made, it is looked for now and then.
 	_ = os.MkdirAll(filepath.Join(state, sessionsDir), 0o700)
+	rules := newLiveRules()
 	h := hub.New(hub.Options{
-		FS: a.FS, Dir: filepath.Join(state, sessionsDir), HistoryLimit: o.Limit, Observe: liveRules,
+		FS: a.FS, Dir: filepath.Join(state, sessionsDir), HistoryLimit: o.Limit, Observe: rules.observe,
 		Sources: []hub.Source{&mirrors{fs: a.FS, dir: filepath.Join(state, remoteDir), limit: o.Limit}},
 	})
-	src := &hubSource{Hub: h, state: state}
+	rules.there = h.Store().Sessions
+	src := &hubSource{Hub: h, state: state, rules: rules}
 	src.trash = a.newTrash(src)
 	return src, nil
 }

@@ -67,8 +67,9 @@ func (a *App) sshPart(ctx context.Context, o *sshOptions, src *hubSource, h *hub
 		UI: func(v sshui.Visitor) tui.Options {
 			return tui.Options{
 				Now: a.Clock.Now, Zone: zoneOf(v.Env), Theme: h.Theme.value, Command: command, Version: version,
-				Host:    cmp.Or(a.Process.Host, a.namesAt(l.Addr())[0]),
-				Actions: hubActions(v, logs, src.trash, nil),
+				Host:     cmp.Or(a.Process.Host, a.namesAt(l.Addr())[0]),
+				Actions:  hubActions(v, logs, src.trash, nil),
+				Messages: src.rules,
 			}
 		},
 		Command: func(ctx context.Context, v sshui.Visitor, args []string, s sshui.Streams) int {

@@ -26,6 +26,7 @@ type logSource struct {
 	target *play.Target          // where calls are sent again; nil for the recorded command
 	redact func(*capture.Record) // of the goroutine that indexes
 	store  *store.Store
+	rules  *liveRules
 	tailer *capture.Tailer
 	bodies *capture.Bodies
 
@@ -45,7 +46,7 @@ type logSource struct {
 
 func newLogSource(app *App, s source, engine *redact.Engine) *logSource {
 	l := &logSource{
-		app: app, source: s, engine: engine, store: store.New(store.Limits{}),
+		app: app, source: s, engine: engine, rules: newLiveRules(), store: store.New(store.Limits{}),
 		tailer: capture.NewTailer(app.FS, s.Log.Path, capture.TailOptions{Budget: 1 << 20}),
 		bodies: capture.NewBodies(app.FS), byID: map[string]*store.Appender{}, subs: map[chan struct{}]bool{},
 	}
@@ -127,7 +128,7 @@ func (l *logSource) take(it *capture.Item) error {
 	a := l.byID[id]
 	if a == nil {
 		var s *store.Session
-		s, a = l.store.Open(id, l.source.Log.Path, liveRules)
+		s, a = l.store.Open(id, l.source.Log.Path, l.rules.observe)
 		s.Origin = l.source.Origin
 		l.byID[id] = a
 	}

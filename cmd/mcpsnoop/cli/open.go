@@ -118,6 +118,7 @@ func (a *App) showLog(ctx context.Context, src *logSource, theme string, fromPip
 	opts := a.uiOptions(theme)
 	opts.Actions.Export = &uiExport{app: a, redact: src.flags, pipe: fromPipe}
 	opts.Actions.Replay = &replayer{app: a, read: src.Body, target: src.target, engine: src.engine, name: src.source.Name, pipe: fromPipe}
+	opts.Messages = src.rules
 	opts.Actions.Denied = "only in the list of all sessions, which mcpsnoop alone shows"
 	if len(sessions) == 1 {
 		opts.Open = sessions[0].ID
