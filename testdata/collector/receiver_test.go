@@ -31,7 +31,7 @@ type receiver struct {
 	keys  map[string]bool
 }
 
-// ConsumeTraces takes spans, and notes with which X-Key they came.
+// consume takes spans, and notes with which X-Key they came.
 func (r *receiver) consume(ctx context.Context, td ptrace.Traces) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
