@@ -58,3 +58,19 @@ func TestAside(t *testing.T) {
 		})
 	}
 }
+
+// A session that runs is known to as soon as its log is read, and not by the
+// next listing: who opens it follows it.
+func TestLiveAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemFS()
+		m.write("logs/"+session+".jsonl", strings.Join(lines(session, 4), ""))
+		h, end := run(t, Options{FS: m, Watch: silent})
+		defer end()
+		time.Sleep(50 * time.Millisecond)
+		synctest.Wait()
+		if s := one(t, h); !h.Live(s) {
+			t.Error("50 ms after the start, a log that was just written to does not run")
+		}
+	})
+}

@@ -43,6 +43,7 @@ type Directory struct {
 
 	want   atomic.Pointer[string]
 	rescan chan struct{} // of one slot: the folder is to be listed now
+	read   chan struct{} // of one slot: a log was read to its end for the first time
 }
 
 // NewDirectory follows a folder, which need not exist yet.
@@ -58,7 +59,7 @@ func NewDirectory(opts DirectoryOptions) *Directory {
 	}
 	return &Directory{
 		opts: opts, agenda: newAgenda(opts.Workers), logs: map[string]*follow{}, byID: map[string]*follow{},
-		moved: map[string]aside{}, rescan: make(chan struct{}, 1),
+		moved: map[string]aside{}, rescan: make(chan struct{}, 1), read: make(chan struct{}, 1),
 	}
 }
 
@@ -109,7 +110,14 @@ func (d *Directory) turn(ctx context.Context, f *follow) {
 			d.hurry(f)
 		}
 	} else {
+		was := f.loaded.Load()
 		more, err = f.take(ctx, d.opts.FS, log, time.Now())
+		if !was && f.loaded.Load() && !f.intake.ended() {
+			select { // whether it runs is known at once, and not by the next listing
+			case d.read <- struct{}{}:
+			default:
+			}
+		}
 	}
 	if err != nil && ctx.Err() == nil {
 		d.sink.Notice(err.Error())

@@ -87,6 +87,8 @@ func (c *scanner) run(ctx context.Context) error {
 			}
 		case <-c.d.rescan:
 			scan.Reset(0)
+		case <-c.d.read:
+			c.pulse()
 		case <-scan.C:
 			c.look()
 			scan.Reset(c.pause())
