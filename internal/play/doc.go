@@ -13,7 +13,8 @@
 // that the user did not give.
 //
 // What a server sends is bounded in length and time. The package shows nothing,
-// writes no file and reads no environment; the caller gives it the frames of the
-// log, the clock and the environment of the process that is started. It imports
-// store, capture, redact, mcp and wire and nothing above.
+// writes no file and reads no environment but what names an HTTP proxy; the
+// caller gives it the frames of the log, the clock and the environment of the
+// process that is started. It imports store, capture, redact, mcp and wire and
+// nothing above.
 package play

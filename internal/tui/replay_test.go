@@ -133,6 +133,21 @@ func TestReplayScreens(t *testing.T) {
 	}
 }
 
+// Signs and words say what colours say, with and without them.
+func TestReplayThemes(t *testing.T) {
+	for name, env := range map[string][]string{
+		"dark": utf8Env,
+		"none": {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "NO_COLOR=1"},
+	} {
+		for _, size := range sizes[:3] {
+			f, r := replaying(otherAnswer, nil)
+			s := boot(t, f, size[0], size[1], Options{Open: f.list[0].ID, Theme: "dark", Env: env, Actions: Actions{Replay: r}})
+			s.keys("g", "jjj", "r", "y")
+			golden(t, fmt.Sprintf("themes/replay-%s-%dx%d.txt", name, size[0], size[1]), s.colours())
+		}
+	}
+}
+
 // Asked once a session, sent as often as one likes, and from each screen that
 // shows calls.
 func TestReplayKeys(t *testing.T) {
@@ -196,6 +211,7 @@ func TestReplayGivenUp(t *testing.T) {
 	d.keys("g", "jjj", "r")
 	_, cmd := d.m.Update(tea.KeyPressMsg{Code: 'y', Text: "y"})
 	d.run(cmd)
+	d.take(<-d.msgs) // the lines of the recorded answer
 	d.now = d.now.Add(7 * time.Second)
 	_, cmd = d.m.Update(tickMsg{})
 	d.run(cmd)
@@ -363,4 +379,39 @@ func TestReplayEverySize(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The longest answers that are compared are drawn as quickly as a key is to be
+// answered, and aligned while nobody waits for it.
+func BenchmarkReplayDraw(b *testing.B) {
+	long := func(odd string) []byte {
+		var s strings.Builder
+		s.WriteString(`{"jsonrpc":"2.0","id":1,"result":{"list":["x"`)
+		for i := range maxJSONRows {
+			fmt.Fprintf(&s, `,"line %d %s %s"`, i, odd, strings.Repeat("word ", 40))
+		}
+		s.WriteString("]}}")
+		return []byte(s.String())
+	}
+	f, _ := replaying("", nil)
+	d := sitDown(b, f, 200, 60, Options{Open: f.list[0].ID})
+	was, is := long("a"), long("b")
+	r := newReplayScreen(d.m, ReplayPlan{Session: f.list[0], Op: 1, Recorded: ReplayEnd{Message: was}})
+	r.answer = &ReplayAnswer{ReplayEnd: ReplayEnd{Message: is}}
+	b.Run("compare", func(b *testing.B) {
+		for b.Loop() {
+			r.rows = compareAnswers(was, is)
+		}
+	})
+	b.Run("lines", func(b *testing.B) {
+		pen := replayPen{d: d.m.d, both: true}
+		for b.Loop() {
+			r.body = pen.body(r.rows, nil, "", 200)
+		}
+	})
+	b.Run("draw", func(b *testing.B) {
+		for b.Loop() {
+			r.draw(200, 57)
+		}
+	})
 }

@@ -70,20 +70,22 @@ func (m *Model) planReplay(s *store.Session, op uint32, params []byte, failed fu
 	replay := m.opts.Actions.Replay
 	return m.work(func(context.Context) done {
 		plan, err := replay.Plan(s, op, params)
+		r := newReplayScreen(m, plan)
 		return func(m *Model) tea.Cmd {
 			if err != nil {
 				return failed(err)
 			}
-			return m.askReplay(plan)
+			return m.askReplay(r)
 		}
 	})
 }
 
 // askReplay asks once for each session and target whether calls may be sent.
-func (m *Model) askReplay(p ReplayPlan) tea.Cmd {
+func (m *Model) askReplay(r *replayScreen) tea.Cmd {
+	p := &r.plan
 	key := p.Session.ID + "\x00" + p.Target + "\x00" + p.Dir
 	if m.mayReplay[key] {
-		return m.showReplay(p)
+		return m.showReplay(r)
 	}
 	d := &m.d
 	q := question{text: "send it to " + d.safe(p.Target) + "? y/n"}
@@ -104,7 +106,7 @@ func (m *Model) askReplay(p ReplayPlan) tea.Cmd {
 			m.mayReplay = map[string]bool{}
 		}
 		m.mayReplay[key] = true
-		return m.showReplay(p)
+		return m.showReplay(r)
 	}
 	m.ask(q)
 	return nil
@@ -112,11 +114,10 @@ func (m *Model) askReplay(p ReplayPlan) tea.Cmd {
 
 // showReplay sends a call and shows what comes back. One replay takes the
 // place of another.
-func (m *Model) showReplay(p ReplayPlan) tea.Cmd {
+func (m *Model) showReplay(r *replayScreen) tea.Cmd {
 	for len(m.stack) > 1 && m.top().place()&(inReplay|inEdit) != 0 {
 		m.drop()
 	}
-	r := newReplayScreen(m, p)
 	return tea.Batch(m.push(r), r.send())
 }
 

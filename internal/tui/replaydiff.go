@@ -14,6 +14,7 @@ type jsonRow struct {
 	name  string // of the member, with its colon as JSON text; "" for none
 	value string
 	ink   ink
+	mark  bool // redaction hid something of the value
 }
 
 // answerRow is a line of two answers beside each other.
@@ -90,6 +91,7 @@ type jsonOutline struct {
 
 func (o *jsonOutline) add(r jsonRow) {
 	if len(o.rows) < maxJSONRows {
+		r.mark = redact.HasMark(r.value)
 		o.rows = append(o.rows, r)
 		return
 	}
@@ -107,32 +109,32 @@ func (o *jsonOutline) value(depth int, name string, v []byte, without map[string
 	switch wire.TypeOf(v) {
 	case wire.Object:
 		if len(v) == len("{}") {
-			o.add(jsonRow{depth, name, "{}", inkPunct})
+			o.add(jsonRow{depth: depth, name: name, value: "{}", ink: inkPunct})
 			return
 		}
-		o.add(jsonRow{depth, name, "{", inkPunct})
+		o.add(jsonRow{depth: depth, name: name, value: "{", ink: inkPunct})
 		for m := wire.MembersOf(v); m.Next(); {
 			if !without[string(m.Key)] {
 				o.value(depth+1, string(wire.AppendString(nil, m.Key))+": ", m.Value, nil)
 			}
 		}
-		o.add(jsonRow{depth, "", "}", inkPunct})
+		o.add(jsonRow{depth: depth, value: "}", ink: inkPunct})
 	case wire.Array:
 		if len(v) == len("[]") {
-			o.add(jsonRow{depth, name, "[]", inkPunct})
+			o.add(jsonRow{depth: depth, name: name, value: "[]", ink: inkPunct})
 			return
 		}
-		o.add(jsonRow{depth, name, "[", inkPunct})
+		o.add(jsonRow{depth: depth, name: name, value: "[", ink: inkPunct})
 		for e := wire.ElementsOf(v); e.Next(); {
 			o.value(depth+1, "", e.Value, nil)
 		}
-		o.add(jsonRow{depth, "", "]", inkPunct})
+		o.add(jsonRow{depth: depth, value: "]", ink: inkPunct})
 	case wire.String:
 		o.text(depth, name, v)
 	case wire.Number:
-		o.add(jsonRow{depth, name, string(v), inkNumber})
+		o.add(jsonRow{depth: depth, name: name, value: string(v), ink: inkNumber})
 	default:
-		o.add(jsonRow{depth, name, string(v), inkConst})
+		o.add(jsonRow{depth: depth, name: name, value: string(v), ink: inkConst})
 	}
 }
 
@@ -140,13 +142,13 @@ func (o *jsonOutline) value(depth int, name string, v []byte, without map[string
 func (o *jsonOutline) text(depth int, name string, v []byte) {
 	s, ok := wire.Text(v)
 	if !ok || !strings.Contains(strings.TrimRight(s, "\n"), "\n") {
-		o.add(jsonRow{depth, name, string(v), inkString})
+		o.add(jsonRow{depth: depth, name: name, value: string(v), ink: inkString})
 		return
 	}
 	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
-	o.add(jsonRow{depth, name, string(plural(len(lines), "line", "lines")), inkDim})
+	o.add(jsonRow{depth: depth, name: name, value: string(plural(len(lines), "line", "lines")), ink: inkDim})
 	for _, l := range lines {
-		o.add(jsonRow{depth + 1, "", strings.TrimSuffix(l, "\r"), inkString})
+		o.add(jsonRow{depth: depth + 1, value: strings.TrimSuffix(l, "\r"), ink: inkString})
 	}
 }
 
@@ -165,7 +167,7 @@ func (r *jsonRow) same(s *jsonRow) bool {
 	if r.depth != s.depth || r.name != s.name {
 		return false
 	}
-	return r.value == s.value || redact.HasMark(r.value) || redact.HasMark(s.value)
+	return r.mark || s.mark || r.value == s.value
 }
 
 // alignRows finds what both sides have, the longest common part, and puts the

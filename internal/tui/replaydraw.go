@@ -10,61 +10,83 @@ import (
 // sideWidth is the width from which two answers stand beside each other.
 const sideWidth = 120
 
+// replayBody is the comparison and the request as lines of one width.
+type replayBody struct {
+	lines []line
+	odd   []int // where a difference begins
+	width int
+}
+
+// replayPen writes the lines of a comparison. It knows nothing that changes
+// while it does.
+type replayPen struct {
+	d    dress
+	both bool // there are two answers
+}
+
 func (r *replayScreen) draw(w, h int) []line {
 	d := &r.m.d
-	if r.made != w || r.sending {
-		r.make(w)
-	}
-	r.list.resize(len(r.lines), h)
-	if r.fresh {
-		r.fresh = false
-		r.list.top = 0
-	}
+	head := r.head(w)
+	r.lead = len(head)
+	r.list.resize(len(head)+len(r.body.lines), h)
 	var out []line
-	for i := r.list.top; i < len(r.lines) && len(out) < h; i++ {
-		l := r.lines[i]
+	for i := r.list.top; i < r.list.n && len(out) < h; i++ {
+		var l line
+		if i < len(head) {
+			l = head[i]
+		} else {
+			l = r.body.lines[i-len(head)]
+		}
 		l.spans = slices.Clone(l.spans)
 		out = append(out, d.w.fit(l, w, d.g.dots))
 	}
 	return pad(d, out, w, h)
 }
 
-// make writes all lines for a width.
-func (r *replayScreen) make(w int) {
-	r.lines, r.odd, r.made = r.head(w), nil, w
-	d := &r.m.d
-	wide := w >= sideWidth
+// title is what stands above the answers.
+func (r *replayScreen) title() Text {
 	switch {
-	case r.answer == nil || r.answer.Message == nil:
-		r.lines = append(r.lines, d.rule("recorded answer", line{}, w, false))
-	case r.plan.Recorded.Message == nil:
-		r.lines = append(r.lines, d.rule("answer", line{}, w, false))
-	case wide:
+	case r.both():
+		return "answer: - recorded, + now"
+	case r.answer != nil && r.answer.Message != nil:
+		return "answer"
+	}
+	return "recorded answer"
+}
+
+// body writes all lines for a width.
+func (p *replayPen) body(rows []answerRow, asked []jsonRow, title Text, w int) replayBody {
+	d := &p.d
+	b := replayBody{width: w}
+	wide := w >= sideWidth && p.both
+	if wide {
 		half := (w - 3) / 2
 		l := d.rule("recorded", line{}, half, false)
 		l.put(inkRule, d.g.rule+d.g.rule+d.g.rule)
 		l.spans = append(l.spans, d.rule("now", line{}, w-half-3, true).spans...)
-		r.lines = append(r.lines, l)
-	default:
-		r.lines = append(r.lines, d.rule("answer: - recorded, + now", line{}, w, false))
+		b.lines = append(b.lines, l)
+	} else {
+		b.lines = append(b.lines, d.rule(title, line{}, w, false))
 	}
-	for i := range r.rows {
-		if row := &r.rows[i]; row.sign != rowSame && (i == 0 || r.rows[i-1].sign == rowSame) {
-			r.odd = append(r.odd, len(r.lines))
+	for i := range rows {
+		row := &rows[i]
+		if row.sign != rowSame && (i == 0 || rows[i-1].sign == rowSame) {
+			b.odd = append(b.odd, len(b.lines))
 		}
-		if wide && r.both() {
-			r.lines = append(r.lines, r.beside(&r.rows[i], w)...)
+		if wide {
+			b.lines = append(b.lines, p.beside(row, w)...)
 		} else {
-			r.lines = append(r.lines, r.below(&r.rows[i], w)...)
+			b.lines = append(b.lines, p.below(row, w)...)
 		}
 	}
-	if len(r.rows) == 0 {
-		r.lines = append(r.lines, of(span{"  none", inkDim}))
+	if len(rows) == 0 {
+		b.lines = append(b.lines, of(span{"  none", inkDim}))
 	}
-	r.lines = append(r.lines, d.rule("request", line{}, w, false))
-	for i := range r.asked {
-		r.lines = append(r.lines, r.rowLines(&r.asked[i], w-2, 1, of(span{"  ", inkText}))...)
+	b.lines = append(b.lines, d.rule("request", line{}, w, false))
+	for i := range asked {
+		b.lines = append(b.lines, p.rowLines(&asked[i], w-2, 1, of(span{"  ", inkText}))...)
 	}
+	return b
 }
 
 // both reports whether there are two answers.
@@ -161,14 +183,14 @@ func against(now, was time.Duration) Text {
 var rowSigns = [...]span{rowSame: {" ", inkText}, rowChanged: {"~", inkWarn}, rowGone: {"-", inkError}, rowNew: {"+", inkOK}}
 
 // beside draws a row of two answers, one on the left and one on the right.
-func (r *replayScreen) beside(row *answerRow, w int) []line {
-	d := &r.m.d
+func (p *replayPen) beside(row *answerRow, w int) []line {
+	d := &p.d
 	half := (w - 3) / 2
 	rows := 1
 	if row.sign != rowSame {
 		rows = maxNoteLines
 	}
-	left, right := r.rowLines(row.left, half-1, rows, of(span{" ", inkText})), r.rowLines(row.right, w-half-3, rows, line{})
+	left, right := p.rowLines(row.left, half-1, rows, of(span{" ", inkText})), p.rowLines(row.right, w-half-3, rows, line{})
 	out := make([]line, 0, max(len(left), len(right)))
 	for i := range max(len(left), len(right)) {
 		var l, rt line
@@ -193,32 +215,32 @@ func (r *replayScreen) beside(row *answerRow, w int) []line {
 }
 
 // below draws a row of two answers, one below the other.
-func (r *replayScreen) below(row *answerRow, w int) []line {
+func (p *replayPen) below(row *answerRow, w int) []line {
 	lead := func(s span) line { return of(s, span{" ", inkText}) }
 	if row.sign == rowSame {
 		one := row.right
 		if one == nil {
 			one = row.left
 		}
-		return r.rowLines(one, w-2, 1, lead(rowSigns[rowSame]))
+		return p.rowLines(one, w-2, 1, lead(rowSigns[rowSame]))
 	}
 	var out []line
 	if row.left != nil {
-		out = append(out, r.rowLines(row.left, w-2, maxNoteLines, lead(rowSigns[rowGone]))...)
+		out = append(out, p.rowLines(row.left, w-2, maxNoteLines, lead(rowSigns[rowGone]))...)
 	}
 	if row.right != nil {
-		out = append(out, r.rowLines(row.right, w-2, maxNoteLines, lead(rowSigns[rowNew]))...)
+		out = append(out, p.rowLines(row.right, w-2, maxNoteLines, lead(rowSigns[rowNew]))...)
 	}
 	return out
 }
 
 // rowLines are the lines of a row w cells wide behind what leads it: one that
 // is cut, or as many as it takes, at most n.
-func (r *replayScreen) rowLines(j *jsonRow, w, n int, lead line) []line {
+func (p *replayPen) rowLines(j *jsonRow, w, n int, lead line) []line {
 	if j == nil {
 		return nil
 	}
-	d := &r.m.d
+	d := &p.d
 	indent := min(2*j.depth, w/3)
 	lead.put(inkText, blanks(indent))
 	var l line

@@ -25,13 +25,14 @@ type replayScreen struct {
 	diffs int         // rows that differ
 	asked []jsonRow   // of the request
 
-	list  list
-	lines []line // all that is shown, at the width made
-	odd   []int  // lines where a difference begins
-	made  int
-	fresh bool // the rows were not drawn yet
+	list list
+	body replayBody // the comparison as lines
+	busy bool       // it is being made
+	lead int        // lines before it, as they were drawn last
 }
 
+// newReplayScreen makes the screen of a call that is about to be sent. The
+// recorded answer may be long, so it is made beside Update.
 func newReplayScreen(m *Model, p ReplayPlan) *replayScreen {
 	return &replayScreen{m: m, plan: p, rows: compareAnswers(p.Recorded.Message, nil), asked: requestRows(p.Request), stop: func() {}}
 }
@@ -96,9 +97,33 @@ func (r *replayScreen) status() (line, line) {
 
 func (r *replayScreen) command() Text { return r.m.d.safe(r.plan.Command) }
 
-func (r *replayScreen) refresh() tea.Cmd    { return nil }
 func (r *replayScreen) sort(byte) tea.Cmd   { return nil }
 func (r *replayScreen) ages(time.Time) bool { return r.sending }
+
+// refresh makes the lines of the comparison for the width of the screen, beside
+// Update: there may be thousands.
+func (r *replayScreen) refresh() tea.Cmd {
+	w := r.m.width
+	if r.busy || r.body.width == w || w <= 0 {
+		return nil
+	}
+	r.busy = true
+	pen := replayPen{d: r.m.d, both: r.both()}
+	rows, asked, title := r.rows, r.asked, r.title()
+	r.body.width = w
+	return r.m.work(func(context.Context) done {
+		body := pen.body(rows, asked, title, w)
+		return func(m *Model) tea.Cmd {
+			again := r.body.width != w
+			r.busy = false
+			r.body.lines, r.body.odd = body.lines, body.odd
+			if again || m.width != w {
+				return r.refresh()
+			}
+			return nil
+		}
+	})
+}
 
 // close gives up what is under way, because the screen goes.
 func (r *replayScreen) close() { r.stop() }
@@ -108,14 +133,14 @@ func (r *replayScreen) send() tea.Cmd {
 	m, replay, plan := r.m, r.m.opts.Actions.Replay, r.plan
 	ctx, stop := context.WithCancel(m.ctx)
 	r.sending, r.began, r.stop = true, m.now(), stop
-	r.answer, r.err, r.made = nil, nil, 0
+	r.answer, r.err = nil, nil
 	return m.work(func(context.Context) done {
 		defer stop()
 		a, err := replay.Send(ctx, plan)
 		gone := ctx.Err() != nil
 		rows := compareAnswers(plan.Recorded.Message, a.Message)
 		return func(m *Model) tea.Cmd {
-			r.sending, r.made, r.fresh = false, 0, true
+			r.sending, r.body.width, r.list.top = false, 0, 0
 			r.answer, r.err, r.rows, r.diffs = &a, err, rows, 0
 			if plan.Recorded.Message != nil && a.Message != nil {
 				r.diffs = differences(rows)
@@ -127,7 +152,7 @@ func (r *replayScreen) send() tea.Cmd {
 			default:
 				m.sayDone("", r.command())
 			}
-			return nil
+			return r.refresh()
 		}
 	})
 }
@@ -163,7 +188,8 @@ func (r *replayScreen) do(act action) tea.Cmd {
 // jump scrolls to the next difference.
 func (r *replayScreen) jump(d int) {
 	to := -1
-	for _, at := range r.odd {
+	for _, at := range r.body.odd {
+		at += r.lead
 		if d > 0 && at > r.list.top {
 			to = at
 			break
