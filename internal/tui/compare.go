@@ -370,7 +370,9 @@ func (s *compare) several() []*store.Session {
 func (s *compare) where() string { return "" }
 
 // compare compares the two marked sessions, or the marked one with the
-// selected one: the earlier is the one before.
+// selected one: the earlier is the one before. Without marks, one whose
+// definitions have drifted is compared with the session that they were trusted
+// in.
 func (s *sessions) compare() tea.Cmd {
 	var two []*store.Session
 	for _, x := range s.all {
@@ -383,6 +385,12 @@ func (s *sessions) compare() tea.Cmd {
 	}
 	switch len(two) {
 	case 0:
+		if x := s.selected(); x != nil && s.drift.of(x) > 0 {
+			if base := s.m.session(s.drift.with(x)); base != nil {
+				s.m.say(inkNote, "compared with the session whose definitions were trusted")
+				return s.m.openCompare(base, x)
+			}
+		}
 		s.m.say(inkWarn, "mark two sessions with space, then d compares them")
 		return nil
 	case 1:
@@ -399,9 +407,11 @@ func (s *sessions) compare() tea.Cmd {
 
 // inTime sorts sessions by their beginning.
 func inTime(list []*store.Session) {
-	slices.SortStableFunc(list, func(a, b *store.Session) int {
-		return cmp.Or(a.Summary().Started.Compare(b.Summary().Started), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortStableFunc(list, byStart)
+}
+
+func byStart(a, b *store.Session) int {
+	return cmp.Or(a.Summary().Started.Compare(b.Summary().Started), cmp.Compare(a.ID, b.ID))
 }
 
 func (m *Model) openCompare(before, after *store.Session) tea.Cmd {

@@ -82,8 +82,8 @@ func TestCompare(t *testing.T) {
 	f := releases()
 	before, after := f.list[1], f.list[0]
 	d := sitDown(t, f, 120, 40, Options{})
-	d.keys("d").want("mark two sessions")
-	d.keys("space", "k", "d").want("one session is marked")
+	d.keys("j", "d").want("mark two sessions")
+	d.keys("k", "space", "k", "d").want("one session is marked")
 	d.keys("j", "d").want("compare", "Tools", "search", "description", "Prompts", "triage", "Answers that differ", "Calls in one of them alone", "How long the tools take")
 	d.want("regressions", "4 calls in both")
 	if got := d.copied("y"); got != "mcpsnoop diff "+before.ID+" "+after.ID {

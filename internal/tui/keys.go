@@ -144,7 +144,7 @@ var bindings = [...]binding{
 	{actUndo, "u", "u", "", "bring back what was deleted last, step by step", inSessions},
 	{actMark, "space", "space", "mark", "mark the row", inLists},
 	{actSearchAll, "ctrl+s", "ctrl-s", "", "search all sessions, with the words of the filter", leads},
-	{actCompare, "d", "d", "compare", "compare two sessions: the marked ones, or the marked one with this one", inSessions},
+	{actCompare, "d", "d", "compare", "compare two sessions: the marked ones, or the marked one with this one; one that drifted with what was trusted", inSessions},
 	{actMerge, "m", "m", "merge", "the marked sessions as one stream, by time; without marks all that are listed", inSessions},
 	{actPane, "tab shift+tab", "tab", "pane", "the other pane, where there are two", inStream | inInspector | inSheets},
 	{actCommand, ":", ":", "command", "a command line, with completion", everywhere},

@@ -157,18 +157,18 @@ func sessionColumns(d *dress) []column[*sessionRow] {
 	return []column[*sessionRow]{
 		{head: "NAME", sort: 'M', min: 12, want: 18, grow: 3, rank: 0, cell: func(r *sessionRow, _ int) []span { return nameCell(d, r) }},
 		{head: "CLIENT", sort: 'C', min: 13, want: 18, grow: 2, rank: 7, cell: func(r *sessionRow, _ int) []span { return text(inkText, d.safe(r.client)) }},
-		{head: "SERVER", sort: 'S', min: 14, want: 20, grow: 2, rank: 9, cell: func(r *sessionRow, _ int) []span { return text(inkText, d.safe(r.server)) }},
-		{head: "REVISION", sort: 'V', min: 10, rank: 10, cell: func(r *sessionRow, _ int) []span { return text(inkDim, d.safe(r.revision)) }},
+		{head: "SERVER", sort: 'S', min: 14, want: 20, grow: 2, rank: 10, cell: func(r *sessionRow, _ int) []span { return text(inkText, d.safe(r.server)) }},
+		{head: "REVISION", sort: 'V', min: 10, rank: 11, cell: func(r *sessionRow, _ int) []span { return text(inkDim, d.safe(r.revision)) }},
 		{head: "CALLS", sort: 'L', min: 5, rank: 4, right: true, cell: func(r *sessionRow, _ int) []span { return number(inkText, r.sum.Calls.Total) }},
 		{head: "ERR", sort: 'R', min: 5, rank: 2, right: true, cell: func(r *sessionRow, _ int) []span { return number(inkError, r.sum.Calls.Failed) }},
 		{head: "OPEN", sort: 'P', min: 5, rank: 3, right: true, cell: func(r *sessionRow, _ int) []span { return openCell(d, r) }},
 		{head: "WARN", sort: 'W', min: 5, rank: 8, right: true, cell: func(r *sessionRow, _ int) []span { return optional(inkWarn, r.warnings) }},
-		{head: "DRIFT", sort: 'D', min: 5, rank: 14, right: true, cell: func(r *sessionRow, _ int) []span { return optional(inkWarn, r.drift) }},
+		{head: "DRIFT", sort: 'D', min: 5, rank: 9, right: true, cell: func(r *sessionRow, _ int) []span { return optional(inkWarn, r.drift) }},
 		{head: "ACTIVITY", sort: 'Y', min: 8, rank: 6, cell: func(r *sessionRow, _ int) []span { return text(inkIn, sparkline(d.g, r.spark)) }},
 		{head: "STATE", sort: 'T', min: 9, want: 12, rank: 1, cell: func(r *sessionRow, _ int) []span { return []span{ending(d, r)} }},
 		{head: "AGE", sort: 'A', min: 4, rank: 5, right: true, cell: func(r *sessionRow, _ int) []span { return text(inkDim, ageCell(d, r)) }},
-		{head: "SIZE", sort: 'Z', min: 8, rank: 11, right: true, cell: func(r *sessionRow, _ int) []span { return text(inkDim, size(r.sum.Size)) }},
-		{head: "ORIGIN", sort: 'O', min: 8, want: 12, grow: 1, rank: 12, cell: func(r *sessionRow, _ int) []span { return text(inkDim, origin(d, r)) }},
+		{head: "SIZE", sort: 'Z', min: 8, rank: 12, right: true, cell: func(r *sessionRow, _ int) []span { return text(inkDim, size(r.sum.Size)) }},
+		{head: "ORIGIN", sort: 'O', min: 8, want: 12, grow: 1, rank: 13, cell: func(r *sessionRow, _ int) []span { return text(inkDim, origin(d, r)) }},
 	}
 }
 

@@ -25,9 +25,12 @@ type sessions struct {
 	cur    string // id of the selected one
 	moved  bool   // somebody selected it; before that the first one is
 	cols   []placed[*sessionRow]
+	drift  drifts
 }
 
-func newSessions(m *Model) *sessions { return &sessions{m: m, marked: map[string]bool{}} }
+func newSessions(m *Model) *sessions {
+	return &sessions{m: m, marked: map[string]bool{}, drift: drifts{m: m}}
+}
 
 func (s *sessions) place() place { return inSessions }
 func (s *sessions) crumb() Text  { return "sessions" }
@@ -101,7 +104,7 @@ func (s *sessions) refresh() tea.Cmd {
 	s.list.cur = at
 	s.list.resize(len(s.shown), h-1)
 	s.remember()
-	return nil
+	return s.drift.load(s.shown)
 }
 
 // matches reports whether the filter lets a session through.
@@ -126,7 +129,7 @@ func (s *sessions) order() {
 	rows := make(map[*store.Session]sessionRow, len(s.shown))
 	for _, x := range s.shown {
 		r := newSessionRow(s.m.src, x, now)
-		r.warnings = s.m.rules.Count(x, LevelShould)
+		r.warnings, r.drift = s.m.rules.Count(x, LevelShould), s.drift.of(x)
 		rows[x] = r
 	}
 	slices.SortStableFunc(s.shown, func(a, b *store.Session) int {
@@ -315,7 +318,7 @@ func (s *sessions) draw(w, h int) []line {
 		x := s.shown[i]
 		r := newSessionRow(s.m.src, x, now)
 		r.spark = activity(x, 8)
-		r.warnings = s.m.rules.Count(x, LevelShould)
+		r.warnings, r.drift = s.m.rules.Count(x, LevelShould), s.drift.of(x)
 		r.marked = s.marked[x.ID]
 		out = append(out, d.pick(row(d, s.cols, &r), i == s.list.cur, true, r.marked, w))
 	}

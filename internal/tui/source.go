@@ -3,6 +3,7 @@ package tui
 import (
 	"time"
 
+	"github.com/mcpsnoop/mcpsnoop/checks"
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
 	"github.com/mcpsnoop/mcpsnoop/store"
 )
@@ -60,6 +61,9 @@ type Options struct {
 	Host string
 	// Version is shown in the help.
 	Version string
+	// Baseline gives what was trusted of the server with a label; nil when
+	// there is none. It reads a file and is called beside Update.
+	Baseline func(label string) (*checks.Baseline, error)
 	// Suspend lets ctrl-z stop the program; only where it is the viewer's own.
 	Suspend bool
 	// Messages knows what the rules said, in words; nil shows their titles.

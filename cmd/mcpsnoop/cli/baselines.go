@@ -64,6 +64,15 @@ func (b *baselines) load(label string) (*checks.Baseline, error) {
 	return b.read(b.path(label))
 }
 
+// trusted is the baseline of a label in the state folder, for the UI.
+func (a *App) trusted(label string) (*checks.Baseline, error) {
+	b, err := a.baselinesAt("")
+	if err != nil {
+		return nil, err
+	}
+	return b.load(label)
+}
+
 func (b *baselines) read(path string) (*checks.Baseline, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -151,7 +151,8 @@ func (a *App) plainLog(ctx context.Context, src *logSource, more bool, opts tui.
 func (a *App) uiOptions(theme string) tui.Options {
 	return tui.Options{
 		Env: a.Env, Now: a.Clock.Now, Zone: time.Local, Theme: theme, Version: version, Suspend: true,
-		Filters: a.filters(), Actions: tui.Actions{Export: &uiExport{app: a}, Editor: a.editor()},
+		Baseline: a.trusted,
+		Filters:  a.filters(), Actions: tui.Actions{Export: &uiExport{app: a}, Editor: a.editor()},
 	}
 }
 
