@@ -89,6 +89,16 @@ def export(run):
     assert again["sessions"][0]["frames"] == run.frames, "the copy reads differently"
 
 
+def replay(run):
+    ask = ("replay", "--format", "json", "--timeout", "2s", run.log, "--")
+    doc = json.loads(run.snoop(*ask, run.bin, "demo-server").stdout)
+    assert {c["outcome"] for c in doc["calls"]} == {"same"} and len(doc["calls"]) == doc["summary"]["same"] > 5, doc["summary"]
+    doc = json.loads(run.snoop(*ask, "sh", "-c", "sed -u 's/get_weather/gone/' | " + run.bin + " demo-server", exit=1).stdout)
+    assert doc["summary"]["worse"] == 2 and doc["exit"] == 1, doc["summary"]
+    run.snoop(*ask, "sh", "-c", "exit 3", exit=2)
+    nothing_left(run)
+
+
 def usage(run):
     p = run.snoop("chekc", exit=2)
     assert "check" in p.stderr and not p.stdout, "a mistyped command does not name the nearest: %s" % p.stderr
@@ -134,7 +144,7 @@ def ssh(run):
         assert hub.wait(10) == 0, "the hub ends with %d" % hub.returncode
 
 
-STEPS = [demo, nothing_left, sessions, tail, check, export, usage, ssh]
+STEPS = [demo, nothing_left, sessions, tail, check, export, replay, usage, ssh]
 
 
 def main():
