@@ -98,6 +98,9 @@ func turnFact(d *dress, s *store.Session, op *store.Operation, now time.Time) li
 	return l
 }
 
+// fixLead begins what is to be done about a finding.
+const fixLead = Text("  fix ")
+
 // findingFact is a rule that the frame breaks, and what to change.
 func findingFact(d *dress, f Finding) []line {
 	i, word := inkDim, Text("note")
@@ -114,7 +117,7 @@ func findingFact(d *dress, f Finding) []line {
 	l.put(inkText, " "+d.safe(f.Message))
 	out := []line{l}
 	if f.Fix != "" {
-		out = append(out, of(span{"  fix ", inkDim}, span{d.safe(f.Fix), inkText}))
+		out = append(out, of(span{fixLead, inkDim}, span{d.safe(f.Fix), inkText}))
 	}
 	return out
 }

@@ -19,7 +19,7 @@ func (p *inspector) draw(w, h int, active bool) []line {
 		out = append(out, d.rule("frame", line{}, w, active))
 		return pad(d, out, w, h)
 	}
-	facts := p.facts()
+	facts := d.wrapFacts(p.facts(), w-2, h)
 	room := max(1, min(len(facts), (h-2)*2/5))
 	named := h >= 10 // there is room for a line that names the body
 	where := p.where()
@@ -204,6 +204,44 @@ func mark(d *dress, spans []span, search string) []span {
 			at += i + len(needle)
 		}
 		out = append(out, span{s.text[at:], s.ink})
+	}
+	return out
+}
+
+// factsRoom is the height from which a fact that is too long for its line goes
+// on in the next ones.
+const factsRoom = 18
+
+// maxFactLines is how many lines such a fact gets.
+const maxFactLines = 3
+
+// isFinding reports whether a fact is what a rule says, or what to do about it.
+func (d *dress) isFinding(f line) bool {
+	return len(f.spans) > 0 && (f.spans[0].text == fixLead || strings.HasPrefix(string(f.spans[0].text), string(d.g.warn)))
+}
+
+// wrapFacts breaks those that do not fit into n cells: what a rule says and
+// what to do about it is there to be read.
+func (d *dress) wrapFacts(facts []line, n, h int) []line {
+	if h < factsRoom {
+		return facts
+	}
+	out := make([]line, 0, len(facts))
+	for _, f := range facts {
+		if d.w.width(f) <= n || !d.isFinding(f) {
+			out = append(out, f)
+			continue
+		}
+		parts := d.w.wrap(f, n-6)
+		for k, l := range parts[:min(len(parts), maxFactLines)] {
+			if k > 0 {
+				l.spans = append([]span{{"      ", inkText}}, l.spans...)
+			}
+			if k == maxFactLines-1 && len(parts) > maxFactLines {
+				l.put(inkDim, d.g.dots)
+			}
+			out = append(out, l)
+		}
 	}
 	return out
 }
