@@ -25,12 +25,13 @@ import (
 // has each of them once, whatever is spoken.
 func TestQuickCallsAndAnExit(t *testing.T) {
 	const n = 2000
-	for _, tt := range []struct{ name, prefix, path, protocol string }{
+	for _, tt := range []struct{ name, prefix, path, env string }{
 		{"protobuf", "http://", "", ""},
 		{"protobuf, address of traces", "http://", "/v1/traces", ""},
-		{"json", "http://", "/", "http/json"},
-		{"grpc", "grpc://", "", ""},
-		{"grpc by variable", "http://", "", "grpc"},
+		{"protobuf, compressed", "http://", "", "OTEL_EXPORTER_OTLP_COMPRESSION=gzip"},
+		{"json", "http://", "/", "OTEL_EXPORTER_OTLP_PROTOCOL=http/json"},
+		{"grpc", "grpc://", "", "OTEL_EXPORTER_OTLP_COMPRESSION=gzip"},
+		{"grpc by variable", "http://", "", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newReceiver(t)
@@ -39,7 +40,7 @@ func TestQuickCallsAndAnExit(t *testing.T) {
 			if strings.HasPrefix(tt.name, "grpc") {
 				to = r.grpc
 			}
-			s := startShim(t, t.TempDir(), []string{"OTEL_EXPORTER_OTLP_PROTOCOL=" + tt.protocol}, "--otlp-endpoint", tt.prefix+to+tt.path)
+			s := startShim(t, t.TempDir(), []string{tt.env}, "--otlp-endpoint", tt.prefix+to+tt.path)
 			s.calls(n)
 			said := s.leave()
 			all, different, named := r.count("tools/call echo")
@@ -50,6 +51,21 @@ func TestQuickCallsAndAnExit(t *testing.T) {
 				t.Errorf("%d data points of metrics", got)
 			}
 		})
+	}
+}
+
+// An address of its own, which only the environment knows, and another protocol.
+func TestAddressOfASignal(t *testing.T) {
+	r, metrics := newReceiver(t), newReceiver(t)
+	r.listen(t, nil)
+	metrics.listen(t, nil)
+	s := startShim(t, t.TempDir(), []string{
+		"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=http://" + metrics.grpc, "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL=grpc",
+	}, "--otlp-endpoint", "http://"+r.http)
+	s.calls(10)
+	said := s.leave()
+	if all, _, _ := r.count(""); all != 10 || r.DataPointCount() != 0 || metrics.DataPointCount() == 0 || said != "" {
+		t.Errorf("%d spans, %d and %d data points\n%s", all, r.DataPointCount(), metrics.DataPointCount(), said)
 	}
 }
 

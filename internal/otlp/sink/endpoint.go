@@ -24,6 +24,7 @@ const (
 type Endpoint struct {
 	base     url.URL
 	traces   bool // the address is that of traces, and nothing else is sent there
+	said     bool // the address says how data is sent
 	Protocol Protocol
 }
 
@@ -46,7 +47,7 @@ func ParseEndpoint(raw string, env Env) (Endpoint, error) {
 	case "http", "https":
 	case "grpc", "grpcs":
 		u.Scheme = strings.Replace(u.Scheme, "grpc", "http", 1)
-		e.Protocol = GRPC
+		e.Protocol, e.said = GRPC, true
 	default:
 		return Endpoint{}, errScheme
 	}
@@ -58,18 +59,39 @@ func ParseEndpoint(raw string, env Env) (Endpoint, error) {
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	e.traces = strings.HasSuffix(u.Path, "/v1/traces")
-	switch e.Protocol {
-	case HTTPProtobuf, HTTPJSON, GRPC:
-	case "":
+	if e.Protocol == "" {
 		e.Protocol = HTTPProtobuf
 		if u.Port() == "4317" && u.Path == "" {
 			e.Protocol = GRPC
 		}
-	default:
-		return Endpoint{}, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q; want http/protobuf, http/json or grpc", e.Protocol)
+	}
+	if err := checkProtocols(env); err != nil {
+		return Endpoint{}, err
 	}
 	e.base = *u
 	return e, nil
+}
+
+// checkProtocols says which variable names no protocol.
+func checkProtocols(env Env) error {
+	for _, signal := range []string{"", "TRACES_", "METRICS_", "LOGS_"} {
+		name := "OTEL_EXPORTER_OTLP_" + signal + "PROTOCOL"
+		switch p := Protocol(env(name)); p {
+		case HTTPProtobuf, HTTPJSON, GRPC, "":
+		default:
+			return fmt.Errorf("%s is %q; want http/protobuf, http/json or grpc", name, p)
+		}
+	}
+	return nil
+}
+
+// protocol is how a signal is sent: as the address says, else as the
+// environment says of the signal, else of all.
+func (o *Options) protocol(signal string) Protocol {
+	if p := o.Env("OTEL_EXPORTER_OTLP_" + strings.ToUpper(signal) + "_PROTOCOL"); p != "" && !o.Endpoint.said {
+		return Protocol(p)
+	}
+	return o.Endpoint.Protocol
 }
 
 // String is the address without what a path may hold.
@@ -79,10 +101,10 @@ func (e Endpoint) String() string { return e.base.Scheme + "://" + e.base.Host }
 func (e Endpoint) TracesOnly() bool { return e.traces }
 
 // url is the address of a signal: traces, metrics or logs.
-func (e Endpoint) url(signal string) string {
+func (e Endpoint) url(signal string, p Protocol) string {
 	u := e.base
 	switch {
-	case e.Protocol == GRPC:
+	case p == GRPC:
 		u.Path = ""
 	case !e.traces:
 		u.Path += "/v1/" + signal

@@ -67,10 +67,11 @@ func own(o *Options, signal string) bool {
 
 func newTraces(o *Options) (otlptrace.Client, error) {
 	h := headers("traces", o.Headers, o.Env)
-	if o.Endpoint.Protocol == GRPC {
+	p := o.protocol("traces")
+	if p == GRPC {
 		opts := []otlptracegrpc.Option{otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{Enabled: true, InitialInterval: firstRetry, MaxInterval: longestRetry, MaxElapsedTime: giveUpAfter})}
 		if !own(o, "traces") {
-			opts = append(opts, otlptracegrpc.WithEndpointURL(o.Endpoint.url("traces")))
+			opts = append(opts, otlptracegrpc.WithEndpointURL(o.Endpoint.url("traces", p)))
 		}
 		if h != nil {
 			opts = append(opts, otlptracegrpc.WithHeaders(h))
@@ -79,12 +80,12 @@ func newTraces(o *Options) (otlptrace.Client, error) {
 	}
 	opts := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: true, InitialInterval: firstRetry, MaxInterval: longestRetry, MaxElapsedTime: giveUpAfter})}
 	if !own(o, "traces") {
-		opts = append(opts, otlptracehttp.WithEndpointURL(o.Endpoint.url("traces")))
+		opts = append(opts, otlptracehttp.WithEndpointURL(o.Endpoint.url("traces", p)))
 	}
 	if h != nil {
 		opts = append(opts, otlptracehttp.WithHeaders(h))
 	}
-	if o.Endpoint.Protocol == HTTPJSON {
+	if p == HTTPJSON {
 		c, err := jsonClient("traces", o.Env)
 		if err != nil {
 			return nil, err
@@ -96,10 +97,11 @@ func newTraces(o *Options) (otlptrace.Client, error) {
 
 func newMetrics(ctx context.Context, o *Options) (sdkmetric.Exporter, error) {
 	h := headers("metrics", o.Headers, o.Env)
-	if o.Endpoint.Protocol == GRPC {
+	p := o.protocol("metrics")
+	if p == GRPC {
 		opts := []otlpmetricgrpc.Option{otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig{Enabled: true, InitialInterval: firstRetry, MaxInterval: longestRetry, MaxElapsedTime: giveUpAfter})}
 		if !own(o, "metrics") {
-			opts = append(opts, otlpmetricgrpc.WithEndpointURL(o.Endpoint.url("metrics")))
+			opts = append(opts, otlpmetricgrpc.WithEndpointURL(o.Endpoint.url("metrics", p)))
 		}
 		if h != nil {
 			opts = append(opts, otlpmetricgrpc.WithHeaders(h))
@@ -108,12 +110,12 @@ func newMetrics(ctx context.Context, o *Options) (sdkmetric.Exporter, error) {
 	}
 	opts := []otlpmetrichttp.Option{otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{Enabled: true, InitialInterval: firstRetry, MaxInterval: longestRetry, MaxElapsedTime: giveUpAfter})}
 	if !own(o, "metrics") {
-		opts = append(opts, otlpmetrichttp.WithEndpointURL(o.Endpoint.url("metrics")))
+		opts = append(opts, otlpmetrichttp.WithEndpointURL(o.Endpoint.url("metrics", p)))
 	}
 	if h != nil {
 		opts = append(opts, otlpmetrichttp.WithHeaders(h))
 	}
-	if o.Endpoint.Protocol == HTTPJSON {
+	if p == HTTPJSON {
 		c, err := jsonClient("metrics", o.Env)
 		if err != nil {
 			return nil, err
@@ -125,10 +127,11 @@ func newMetrics(ctx context.Context, o *Options) (sdkmetric.Exporter, error) {
 
 func newLogs(ctx context.Context, o *Options) (sdklog.Exporter, error) {
 	h := headers("logs", o.Headers, o.Env)
-	if o.Endpoint.Protocol == GRPC {
+	p := o.protocol("logs")
+	if p == GRPC {
 		opts := []otlploggrpc.Option{otlploggrpc.WithRetry(otlploggrpc.RetryConfig{Enabled: true, InitialInterval: firstRetry, MaxInterval: longestRetry, MaxElapsedTime: giveUpAfter})}
 		if !own(o, "logs") {
-			opts = append(opts, otlploggrpc.WithEndpointURL(o.Endpoint.url("logs")))
+			opts = append(opts, otlploggrpc.WithEndpointURL(o.Endpoint.url("logs", p)))
 		}
 		if h != nil {
 			opts = append(opts, otlploggrpc.WithHeaders(h))
@@ -137,12 +140,12 @@ func newLogs(ctx context.Context, o *Options) (sdklog.Exporter, error) {
 	}
 	opts := []otlploghttp.Option{otlploghttp.WithRetry(otlploghttp.RetryConfig{Enabled: true, InitialInterval: firstRetry, MaxInterval: longestRetry, MaxElapsedTime: giveUpAfter})}
 	if !own(o, "logs") {
-		opts = append(opts, otlploghttp.WithEndpointURL(o.Endpoint.url("logs")))
+		opts = append(opts, otlploghttp.WithEndpointURL(o.Endpoint.url("logs", p)))
 	}
 	if h != nil {
 		opts = append(opts, otlploghttp.WithHeaders(h))
 	}
-	if o.Endpoint.Protocol == HTTPJSON {
+	if p == HTTPJSON {
 		c, err := jsonClient("logs", o.Env)
 		if err != nil {
 			return nil, err

@@ -292,7 +292,7 @@ func TestEndpoint(t *testing.T) {
 	} {
 		got := "error"
 		if e, err := ParseEndpoint(raw, none); err == nil {
-			got = fmt.Sprintf("%s %s %s", e.Protocol, e.url("traces"), e.url("metrics"))
+			got = fmt.Sprintf("%s %s %s", e.Protocol, e.url("traces", e.Protocol), e.url("metrics", e.Protocol))
 		} else if strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: the error gives a secret away: %v", raw, err)
 		}
@@ -302,6 +302,28 @@ func TestEndpoint(t *testing.T) {
 	}
 	if _, err := ParseEndpoint("http://h", func(string) string { return "carrier-pigeon" }); err == nil {
 		t.Error("an unknown protocol is taken")
+	}
+}
+
+// A signal may be sent otherwise than the rest, unless the address says how.
+func TestProtocolOfASignal(t *testing.T) {
+	env := func(name string) string {
+		return map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL": "grpc"}[name]
+	}
+	for raw, want := range map[string]string{"http://h": "http/json grpc", "grpc://h": "grpc grpc"} {
+		e, err := ParseEndpoint(raw, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &Options{Endpoint: e, Env: env}
+		if got := fmt.Sprint(o.protocol("traces"), " ", o.protocol("metrics")); got != want {
+			t.Errorf("%s: %s, want %s", raw, got, want)
+		}
+	}
+	if _, err := ParseEndpoint("http://h", func(name string) string {
+		return map[string]string{"OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "smoke"}[name]
+	}); err == nil || !strings.Contains(err.Error(), "LOGS_PROTOCOL") {
+		t.Errorf("an unknown protocol of a signal: %v", err)
 	}
 }
 
