@@ -61,7 +61,7 @@ func (a *App) load(ctx context.Context, s source, o loadOptions) ([]*loadedSessi
 // heap has doubled, as Go does, would double the memory for nothing: here it is
 // collected when it has grown by about headroom bytes.
 const (
-	headroom   = 8 << 20
+	headroom   = 5 << 20
 	frameCost  = 160 // bytes of index a frame, with its share of a call and of what rules remember
 	retuneAt   = 8192
 	minPercent = 8
