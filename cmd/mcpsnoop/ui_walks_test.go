@@ -91,6 +91,14 @@ var walks = []walk{
 		},
 	},
 	{
+		name: "which server sends this stray line", set: strays, first: []string{"3 sessions"},
+		steps: []walkStep{
+			{keys: []string{"C-s"}, wants: []string{"search all:"}},
+			{keys: []string{"=kind:invalid", "Enter"}, wants: []string{"1 frame in 1 session", "chatty", "loading model"}},
+			{keys: []string{"Enter"}, wants: []string{"stdio-stdout-not-json", "stderr"}},
+		},
+	},
+	{
 		name: "why does OAuth loop", set: oauthLoops, first: []string{"127"},
 		steps: []walkStep{
 			{keys: []string{"a"}, wants: []string{"401", "files:write"}},
@@ -164,6 +172,19 @@ func slowYesterday(u *ui) {
 		`+37s`,
 		fmt.Sprintf(call, 41, "book_flight", `{"flight":"LH 400"}`, `"requestState":"s1","inputResponses":{"ok":{"action":"accept","content":{"ok":true}}},`+meta),
 		`< {"jsonrpc":"2.0","id":41,"result":{"resultType":"complete","content":[{"type":"text","text":"booked"}]}}`)...)
+}
+
+// strays records three servers, of which one prints a banner where only
+// messages may stand.
+func strays(u *ui) {
+	u.record("files", files...)
+	u.record("search", files[:4]...)
+	const server = `read line; echo loading model; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"chatty","version":"1"}}}'`
+	shim := exec.Command(u.bin, "--label", "chatty", "--", "sh", "-c", server)
+	shim.Env, shim.Stdin = u.env, strings.NewReader(files[0][2:]+"\n")
+	if out, err := shim.CombinedOutput(); err != nil {
+		u.t.Fatalf("record chatty: %v\n%s", err, out)
+	}
 }
 
 // oauthLoops records a client that brings ever new tokens, none with the scope.
