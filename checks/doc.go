@@ -12,6 +12,10 @@
 // was cut or redacted, a fact was never written down, or more than one
 // revision could apply and the rule does not hold in all of them.
 //
+// Two tables stand for published schemas, so that a message costs a walk and
+// no validator: shapes.txt for the messages of each revision, schemashape.go
+// for the meta-schemas of the dialects. Tests hold both against the schemas.
+//
 // Memory is bounded (limits.go): findings, open requests, exchanges, tokens
 // and every other set that the wire could grow.
 //
