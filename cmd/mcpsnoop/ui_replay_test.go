@@ -30,7 +30,8 @@ func TestUIReplay(t *testing.T) {
 	u.wants("the same answer", "recorded", "now", "$ mcpsnoop replay --where seq:8", "stderr: demo-server")
 	u.keys("E").wants("edited", "Bergen", "line").keys("Escape").lacks("recorded")
 
-	u.keys(":", "=15", "Enter").wants("tools/call hang").keys("r").wants("esc gives up").keys("Escape").wants("given up").keys("Escape").lacks("recorded")
+	u.keys(":", "=15", "Enter").wants("tools/call hang").keys("r").wants("esc gives up").keys("Escape").wants("given up")
+	u.keys("r").wants("esc gives up") // and is left while the call is under way
 	u.quits()
 
 	modes, err := os.ReadFile(filepath.Join(u.home, "modes"))

@@ -53,7 +53,8 @@ type App struct {
 	// Ask asks the user a question; nil where nobody can be asked.
 	Ask func(ctx context.Context, question string, secret bool) (string, error)
 
-	reload chan struct{} // of one slot: a command that reloads is told to
+	reload  chan struct{} // of one slot: a command that reloads is told to
+	replays *inFlight     // copies of servers that viewers have started
 }
 
 // Streams are the three standard streams, and whether a person sits at their
@@ -104,6 +105,8 @@ func (a *App) Getenv(name string) string {
 // Run runs the command that Args name and returns the exit code. What went
 // wrong has been said on Err when it returns.
 func (a *App) Run(ctx context.Context) int {
+	a.replays = &inFlight{}
+	defer a.replays.wait()
 	return a.execute(ctx, newRoot(a))
 }
 

@@ -125,6 +125,10 @@ func (r *replayer) Send(ctx context.Context, p tui.ReplayPlan) (tui.ReplayAnswer
 	if !ok {
 		return tui.ReplayAnswer{}, errors.New("the call was not prepared")
 	}
+	if !r.app.replays.begin() {
+		return tui.ReplayAnswer{}, context.Canceled
+	}
+	defer r.app.replays.end()
 	a, err := play.Once(ctx, it.target, it.call, play.Options{Clock: r.app.Clock})
 	out := tui.ReplayAnswer{ReplayEnd: tui.ReplayEnd{Message: a.Message, State: a.State, Took: a.Took}, Notes: a.Notes}
 	if r.engine.Active() && out.Message != nil {
