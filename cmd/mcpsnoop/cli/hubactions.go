@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/tui"
@@ -57,10 +58,20 @@ func (t loggedTrash) Restore(ctx context.Context, id string) error {
 	return err
 }
 
-// loggedReplay writes down what is sent again, before it is.
+// loggedReplay writes down what is sent again, before it is. Copies of logs of
+// other machines are left alone: the command in them is one of those machines,
+// and who sits at this one has not agreed to it.
 type loggedReplay struct {
 	tui.Replayer
 	who *slog.Logger
+}
+
+// Plan is that of tui.Replayer.
+func (r loggedReplay) Plan(s *store.Session, op uint32, params []byte) (tui.ReplayPlan, error) {
+	if s.Origin != "" {
+		return tui.ReplayPlan{}, fmt.Errorf("the session is a copy from %s; send the call again there", s.Origin)
+	}
+	return r.Replayer.Plan(s, op, params)
 }
 
 // Send is that of tui.Replayer.

@@ -69,7 +69,7 @@ func (a *App) sshPart(ctx context.Context, o *sshOptions, src *hubSource, h *hub
 				Now: a.Clock.Now, Zone: zoneOf(v.Env), Theme: h.Theme.value, Command: command, Version: version,
 				Baseline: a.trusted,
 				Host:     cmp.Or(a.Process.Host, a.namesAt(l.Addr())[0]),
-				Actions:  hubActions(v, logs, src.trash, nil),
+				Actions:  hubActions(v, logs, src.trash, a.newReplayer(src.Body, true)),
 				Messages: src.rules,
 			}
 		},

@@ -85,6 +85,61 @@ func TestSSHOperatorsDelete(t *testing.T) {
 	}
 }
 
+// A viewer's key sends nothing again; an operator's does after confirming.
+func TestSSHOperatorsReplay(t *testing.T) {
+	needTools(t, "ssh-keygen")
+	pre := &sshRig{t: t, work: t.TempDir(), home: t.TempDir()}
+	viewer, operator := pre.keygen("viewer"), pre.keygen("operator")
+	r := newSSHRig(t, "--authorized-keys", viewer+".pub", "--operators", operator+".pub")
+	runs := filepath.Join(r.work, "runs")
+	server := `read l; echo run >>'` + runs + `'; echo '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done so often"}]}}'`
+	c := r.cmd("mcpsnoop", "--label", "again", "--", "sh", "-c", server)
+	c.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"count","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n")
+	r.must(c)
+	times := func() int { return strings.Count(readAll(t, runs), "run") }
+	if times() != 1 {
+		t.Fatalf("the server ran %d times", times())
+	}
+	open := func(key string) *sshTerminal {
+		r.key = key
+		s := r.terminal([]string{"TERM=xterm"}, "-tt", "127.0.0.1")
+		r.until("the list", s.has("again"))
+		fmt.Fprint(s.tty, "g\r") // the newest is the first
+		r.until("the stream", s.has("count"))
+		fmt.Fprint(s.tty, "gr")
+		return s
+	}
+	s := open(viewer)
+	r.until("it says why not", s.has("operators only; this key is a viewer's"))
+	fmt.Fprint(s.tty, "yq")
+	_ = s.cmd.Wait()
+
+	s = open(operator)
+	asked := func() bool { return fills(s.out.String(), 80, 24, "run sh -c") }
+	r.until("it asks", asked)
+	fmt.Fprint(s.tty, "n")
+	r.until("it is answered", func() bool { return !asked() })
+	fmt.Fprint(s.tty, "r")
+	r.until("it asks again", asked)
+	if times() != 1 {
+		t.Errorf("the server ran %d times without a yes", times())
+	}
+	fmt.Fprint(s.tty, "y")
+	r.until("it is sent again", func() bool { return times() == 2 })
+	r.until("the answer is shown", func() bool { return fills(s.out.String(), 80, 24, "done so often") })
+	r.until("the log names the operator", func() bool {
+		for l := range strings.Lines(r.said.String()) {
+			if strings.Contains(l, "msg=replay ") && strings.Contains(l, "role=operator") && strings.Contains(l, "addr=127.0.0.1:") && strings.Contains(l, "session=again-") {
+				return true
+			}
+		}
+		return false
+	})
+	if n := strings.Count(r.said.String(), "msg=replay "); n != 1 {
+		t.Errorf("the log has %d replays; want 1:\n%s", n, r.said)
+	}
+}
+
 // A hub without sessions says what to run, and where: nothing of that is run
 // through SSH.
 func TestSSHEmptyList(t *testing.T) {
@@ -131,11 +186,11 @@ func TestHubActionsByRole(t *testing.T) {
 	}
 	trash := &uiTrash{}
 	a := hubActions(visitor(sshui.Viewer), logs, trash, replay)
-	if a.Replay != nil || a.Trash != nil || a.Export != nil || a.Denied == "" {
+	if a.Replay != nil || a.Trash != nil || a.Export != nil || a.Editor != nil || a.Denied == "" {
 		t.Errorf("a viewer has %+v", a)
 	}
 	a = hubActions(visitor(sshui.Operator), logs, trash, replay)
-	if a.Replay == nil || a.Trash == nil || a.Export != nil || a.Denied == "" {
+	if a.Replay == nil || a.Trash == nil || a.Export != nil || a.Editor != nil || a.Denied == "" {
 		t.Errorf("an operator has %+v", a)
 	}
 	s, _ := store.NewSession("files-1-000000000001", filepath.Join(os.TempDir(), "none.jsonl"), store.Limits{}, nil)
@@ -153,6 +208,10 @@ func TestHubActionsByRole(t *testing.T) {
 		if err != nil && !strings.Contains(out.String(), `failed="the server is gone"`) {
 			t.Errorf("the log does not say that it failed: %s", &out)
 		}
+	}
+	far, _ := store.New(store.Limits{}).OpenAt(store.Place{ID: "far-1-000000000001", Path: "/far.jsonl", Origin: "box"}, nil)
+	if _, err := a.Replay.Plan(far, 0, nil); err == nil || !strings.Contains(err.Error(), "copy from box") {
+		t.Errorf("a copy from another machine: %v", err)
 	}
 	if replay.sent != 2 {
 		t.Errorf("sent %d times; want 2", replay.sent)
