@@ -77,6 +77,13 @@ func (f *Follower) End(now time.Time) {
 	f.Look(now)
 }
 
+// abandon queues the operations that are open: nobody records the session any
+// more. Should it go on, what comes is looked at as before.
+func (f *Follower) abandon(now time.Time) {
+	f.End(now)
+	f.over = false
+}
+
 // Idle reports whether all operations are queued.
 func (f *Follower) Idle() bool { return len(f.open) == 0 }
 

@@ -8,9 +8,15 @@ import (
 	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
+// silentFor is how long nobody may have written a log that has no last line
+// before its open calls are taken to stay without an answer: what recorded it
+// was killed.
+const silentFor = time.Minute
+
 // Source is what many sessions come from: a hub.
 type Source interface {
 	Store() *store.Store
+	Live(s *store.Session) bool // somebody writes its log
 	Subscribe() (changed <-chan struct{}, end func())
 }
 
@@ -30,9 +36,12 @@ func (k *Sink) Watch(ctx context.Context, src Source, body otlp.Body, since time
 				f = k.Follow(s, body, since)
 				all[s] = f
 			}
-			if s.Summary().Ended {
+			switch sum := s.Summary(); {
+			case sum.Ended:
 				f.End(now)
-			} else {
+			case !f.Idle() && now.Sub(sum.Newest) > silentFor && !src.Live(s):
+				f.abandon(now)
+			default:
 				f.Look(now)
 			}
 		}
