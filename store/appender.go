@@ -187,8 +187,20 @@ func (a *Appender) frame(ev *Event) {
 			f.Flags |= IsTool
 		}
 	}
+	a.repeats(i, f)
 	a.authorize(ev, x)
 	a.tie(ev, x)
+}
+
+// repeats marks a notification that is one more of a kind.
+func (a *Appender) repeats(i uint32, f *Frame) {
+	if i == 0 || f.Kind != KindNotification {
+		return
+	}
+	if p := a.s.frames.at(i - 1); p.Kind == f.Kind && p.method == f.method && p.op == f.op && p.dir == f.dir && p.client == f.client {
+		f.Flags |= Repeat
+		a.sum.Repeats++
+	}
 }
 
 func (a *Appender) name(i uint32) string { return *a.s.names.list.at(i) }

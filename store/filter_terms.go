@@ -77,8 +77,8 @@ var terms = []Term{
 	{Name: "dur", Kind: Span, Help: "how long the call took with its retries, or has been waiting", Example: "dur>2s", build: durLeaf},
 	{Name: "trips", Kind: Number, Help: "how many requests the call took", Example: "trips>1", build: tripsLeaf},
 	{
-		Name: "kind", Kind: Choice, Of: OfFrame, Values: []string{"req", "resp", "notify", "stderr", "invalid", "http"},
-		Help: "what the frame is", Example: "kind:invalid", build: kindLeaf,
+		Name: "kind", Kind: Choice, Of: OfFrame, Values: []string{"req", "resp", "notify", "stderr", "invalid", "http", "repeat"},
+		Help: "what the frame is; repeat is a notification like the frame before it", Example: "kind:invalid", build: kindLeaf,
 	},
 	{Name: "dir", Kind: Choice, Of: OfFrame, Values: []string{"c2s", "s2c"}, Help: "which way the frame went", Example: "dir:s2c", build: dirLeaf},
 	{Name: "size", Kind: Size, Of: OfFrame, Help: "the size of the frame on the wire", Example: "size>=1MB", build: sizeLeaf},
@@ -238,6 +238,9 @@ func choose(v value) error {
 func kindLeaf(v value) (*leaf, error) {
 	if err := choose(v); err != nil {
 		return nil, err
+	}
+	if v.text == "repeat" {
+		return &leaf{test: func(m *matcher) bool { return m.f.Has(Repeat) }}, nil
 	}
 	want := [8]bool{}
 	for k := range Kind(len(want)) {

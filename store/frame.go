@@ -44,6 +44,7 @@ const (
 	StreamEnd                    // the end of an event stream
 	StreamHead                   // the head of an event stream
 	Blank                        // an empty line
+	Repeat                       // a notification like the frame before it: of the same method and the same call
 )
 
 // Frame is one row of the index: a fixed 64 bytes, never changed once

@@ -54,9 +54,10 @@ type Summary struct {
 
 	Frames  [capture.End + 1]uint64 // lines by direction
 	Calls   Counts
-	Size    int64 // bytes of the log that were read
-	Total   int64 // bytes of the log on disk before it was indexed; 0 when not known
-	Loaded  bool  // all there was of the log has been read; only a hub says so
+	Repeats uint64 // frames with the flag Repeat
+	Size    int64  // bytes of the log that were read
+	Total   int64  // bytes of the log on disk before it was indexed; 0 when not known
+	Loaded  bool   // all there was of the log has been read; only a hub says so
 	Missing uint64
 	Dropped uint64 // of Missing, what the recorder says it lost
 

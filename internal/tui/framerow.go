@@ -26,6 +26,7 @@ type frameRow struct {
 	found  int
 	marked bool
 	lane   *lane // its session, where there are several
+	run    int   // like notifications after it that are folded into the row
 }
 
 // newFrameRow reads a frame of s out of the index.
@@ -83,6 +84,9 @@ func what(d *dress, r *frameRow) []span {
 	case store.KindRequest:
 		return target(inkText, method)
 	case store.KindNotification:
+		if r.run > 0 {
+			return []span{{method, inkDim}, {" x" + count(r.run+1), inkNote}}
+		}
 		return []span{{method, inkDim}}
 	case store.KindResult:
 		return answer(d, r, "result", method, name)

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -22,6 +21,7 @@ type frameView struct {
 	matched uint64        // version of the session that was matched to the end
 	limit   uint32        // frames from here on are held back
 	limited bool
+	folds   bool // of a run of like notifications only the first one is shown
 
 	by      byte // sorted by this column, 0 for the order of the log
 	down    bool
@@ -34,10 +34,10 @@ type frameView struct {
 
 // look turns to another session.
 func (v *frameView) look(s *store.Session) {
-	text := v.text
+	text, folds := v.text, v.folds
 	v.close()
-	*v = frameView{m: v.m, s: s}
-	if text != "" {
+	*v = frameView{m: v.m, s: s, folds: folds}
+	if text != "" || folds {
 		v.restore(text)
 	}
 }
@@ -60,12 +60,13 @@ func (v *frameView) filter(text string) *store.QueryError {
 		v.text = text
 		return nil
 	}
-	q, err := store.Compile(text, v.m.now())
-	if err != nil {
-		if qe := (*store.QueryError)(nil); errors.As(err, &qe) {
-			return qe
-		}
-		return &store.QueryError{Column: 1, Msg: err.Error()}
+	q, wrong := compileFilter(text, v.m.now())
+	if wrong != nil {
+		return wrong
+	}
+	all := q.All()
+	if v.folds {
+		q = foldRuns(text, q, v.m.now())
 	}
 	old := v.cursor
 	switch {
@@ -79,7 +80,7 @@ func (v *frameView) filter(text string) *store.QueryError {
 	v.giveUp(old)
 	v.matched = 0
 	v.text = text
-	if q.All() {
+	if all {
 		v.text = ""
 	}
 	v.order, v.sorted = nil, time.Time{}

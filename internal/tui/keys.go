@@ -42,6 +42,7 @@ const (
 	actCaps
 	actElicits
 	actMerge
+	actRuns
 	actSearchAll
 	actCompare
 	actReplay
@@ -121,6 +122,7 @@ var bindings = [...]binding{
 	{actElicits, "l", "l", "", "elicitations: what the server asked the user, and what came of it", leads &^ inElicits},
 	{actFollow, "f", "f", "follow", "stay at the newest frame, or stop doing so", inStream},
 	{actPause, "p", "p", "pause", "hold the list still while frames arrive", inStream},
+	{actRuns, "z", "z", "", "fold runs of like notifications, as of progress, into one row each, or unfold them", inStream},
 	{actNext, "n", "n", "", "next failed, open or odd frame", inStream},
 	{actPrev, "N", "N", "", "the one before", inStream},
 	{actNext, "n", "n", "next", "next place that was found", inInspector},

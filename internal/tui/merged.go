@@ -262,6 +262,7 @@ func (s *merged) status() (line, line) {
 		sum.Calls.Pending += x.Calls.Pending
 		sum.Calls.Cancelled += x.Calls.Cancelled
 		sum.Missing += x.Missing
+		sum.Repeats += x.Repeats
 		sum.ProblemCount += x.ProblemCount
 	}
 	if s.view.text != "" {
@@ -274,6 +275,7 @@ func (s *merged) status() (line, line) {
 		return left, s.named(right)
 	}
 	left = counts(d, &sum, frames, s.live())
+	left.spans = append(left.spans, flood(d, sum.Repeats, s.view.folds).spans...)
 	if n := len(s.m.src.Sessions()); s.ids == nil && n > maxLanes {
 		right.put(inkWarn, d.g.warn+" "+count(maxLanes)+" of "+count(n)+" sessions; mark those you want")
 	}

@@ -95,6 +95,10 @@ func (s *merged) doList(act action) tea.Cmd {
 		return s.nextOdd(1)
 	case actPrev:
 		return s.nextOdd(-1)
+	case actRuns:
+		s.view.fold(!s.view.folds)
+		s.m.say(inkNote, foldNote(s.view.folds))
+		return s.refresh()
 	case actMark:
 		s.mark()
 	default:
@@ -197,6 +201,10 @@ func pairOf(s *store.Session, frame uint32) (to uint32, why string) {
 // jump selects a frame, whatever the filter says.
 func (s *merged) jump(x store.Match) tea.Cmd {
 	row, found := s.view.rank(x)
+	if !found && s.view.folds {
+		s.view.fold(false)
+		row, found = s.view.rank(x)
+	}
 	if !found && s.view.text != "" {
 		s.view.restore("")
 		s.m.say(inkNote, "the filter hid it: it is off")

@@ -95,6 +95,9 @@ func (s *merged) frameRows(frames []store.Match) []frameRow {
 		r.lane = l
 		r.detail = s.details.of(x)
 		r.marked = s.marked[x]
+		if s.view.folds {
+			r.run = runAfter(x.Session, x.Frame)
+		}
 		r.worst, r.found = s.m.rules.Worst(x.Session, x.Frame)
 		rows = append(rows, r)
 		if i > 0 && s.view.by == 0 {

@@ -23,6 +23,7 @@ type mergedView struct {
 	running  *store.Merged // the one that is being advanced beside Update
 	matched  uint64        // version of the sessions that was matched to the end
 	held     bool
+	folds    bool // of a run of like notifications only the first one is shown
 
 	by      byte // sorted by this column, 0 for the order of time
 	down    bool
@@ -69,6 +70,10 @@ func (v *mergedView) filter(text string) *store.QueryError {
 	v.text, v.query = text, q
 	if q.All() {
 		v.text, v.query = "", nil
+	}
+	if v.folds {
+		q = foldRuns(text, q, v.m.now())
+		v.query = q
 	}
 	v.turn(v.rows.Refine(q))
 	return nil

@@ -178,6 +178,7 @@ func (s *stream) status() (line, line) {
 		return left, right
 	}
 	left = counts(d, sum, s.s.Len(), s.live)
+	left.spans = append(left.spans, flood(d, sum.Repeats, s.view.folds).spans...)
 	if n := s.m.rules.Count(s.s, LevelShould); n > 0 {
 		left.put(inkDim, " "+d.g.dot+" ")
 		left.put(inkWarn, d.g.warn+" "+plural(n, "finding", "findings"))

@@ -100,6 +100,10 @@ func (s *stream) doList(act action) tea.Cmd {
 		return s.nextOdd(1)
 	case actPrev:
 		return s.nextOdd(-1)
+	case actRuns:
+		s.view.fold(!s.view.folds)
+		s.m.say(inkNote, foldNote(s.view.folds))
+		return s.refresh()
 	case actMark:
 		s.mark()
 	}
@@ -189,6 +193,10 @@ func (s *stream) pair() tea.Cmd {
 // jump selects a frame, whatever the filter says.
 func (s *stream) jump(frame uint32) tea.Cmd {
 	row, found := s.view.rank(frame)
+	if !found && s.view.folds {
+		s.view.fold(false)
+		row, found = s.view.rank(frame)
+	}
 	if !found && s.view.text != "" {
 		s.view.restore("")
 		s.m.say(inkNote, "the filter hid it: it is off")

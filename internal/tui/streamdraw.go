@@ -53,6 +53,9 @@ func (s *stream) drawList(w, h int, active bool) []line {
 		rows[i] = newFrameRow(s.s, f, now, s.live, s.m.opts.Zone)
 		rows[i].detail = s.details.of(f)
 		rows[i].marked = s.marked[f]
+		if s.view.folds {
+			rows[i].run = runAfter(s.s, f)
+		}
 		rows[i].worst, rows[i].found = s.m.rules.Worst(s.s, f)
 	}
 	s.cols = layout(frameColumns(d, w, idWidth(d, rows, max(4, w/5))), w-3)
