@@ -55,6 +55,9 @@ func (r *replayer) Plan(s *store.Session, op uint32, params []byte) (tui.ReplayP
 		Recorded: tui.ReplayEnd{Message: call.Recorded.Message, State: call.Recorded.State, Took: call.Recorded.Took, Cut: call.Recorded.Cut},
 		Call:     prepared{call, target},
 	}
+	if here, there := r.app.Process.Host, s.Summary().Meta.Host; p.Starts && here != "" && there != "" && here != there {
+		p.Notes = append(p.Notes, "the command was recorded on "+there+", and this is "+here)
+	}
 	if !call.Edited && !r.pipe {
 		p.Command = r.command(s, call, &target)
 	}
@@ -136,6 +139,11 @@ func (r *replayer) Send(ctx context.Context, p tui.ReplayPlan) (tui.ReplayAnswer
 	}
 	for i, n := range out.Notes {
 		out.Notes[i], _ = r.engine.Text(n)
+	}
+	if err != nil { // it may hold what the server said
+		if text, changed := r.engine.Text(err.Error()); changed {
+			err = errors.New(text)
+		}
 	}
 	return out, err
 }

@@ -36,7 +36,7 @@ func oneSession(t *testing.T, a *testApp, log string) (*store.Session, play.Read
 // stdioLog is a call to a server that answers with what it is asked, and keeps
 // a secret to itself.
 func stdioLog(command string) string {
-	return strings.ReplaceAll(`{"session_id":"s-1-00000000000a","server_label":"s","seq":1,"ts":"2026-08-01T10:00:00Z","direction":"meta","transport":"stdio","raw":{"command":[COMMAND],"cwd":"/"}}
+	return strings.ReplaceAll(`{"session_id":"s-1-00000000000a","server_label":"s","seq":1,"ts":"2026-08-01T10:00:00Z","direction":"meta","transport":"stdio","raw":{"command":[COMMAND],"cwd":"/","host":"box"}}
 {"session_id":"s-1-00000000000a","server_label":"s","seq":2,"ts":"2026-08-01T10:00:02Z","direction":"c2s","transport":"stdio","raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"one","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}}
 {"session_id":"s-1-00000000000a","server_label":"s","seq":3,"ts":"2026-08-01T10:00:02.01Z","direction":"s2c","transport":"stdio","raw":{"jsonrpc":"2.0","id":1,"result":{"x":1}}}
 `, "COMMAND", command)
@@ -69,6 +69,10 @@ func TestReplayerSends(t *testing.T) {
 	}
 	if notes := strings.Join(answer.Notes, "\n"); strings.Contains(notes, "hunter2") {
 		t.Errorf("the viewer sees the notes %q", notes)
+	}
+	a.Process.Host = "elsewhere"
+	if p, err = r.Plan(s, 0, nil); err != nil || len(p.Notes) != 1 || p.Notes[0] != "the command was recorded on box, and this is elsewhere" {
+		t.Errorf("of another machine: notes %q, %v", p.Notes, err)
 	}
 	if p, err = r.Plan(s, 0, []byte(`{"name":"two"}`)); err != nil || p.Command != "" || !p.Edited || p.Name != "two" {
 		t.Errorf("an edited plan: %+v, %v", p, err)
