@@ -62,8 +62,8 @@ def _load(bench):
     return binary
 
 
-def _watch(bench, viewers, rate, span):
-    """viewers on a session of rate requests a second -> figures of sshload, cores and bytes a viewer of the hub."""
+def _watch(bench, viewers, rate, span, stuck=0):
+    """viewers, some of them stuck, on a session of rate requests a second -> figures of sshload, cores and bytes a viewer of the hub."""
     home = bench.home()
     hub = _Hub(bench)
     try:
@@ -73,7 +73,7 @@ def _watch(bench, viewers, rate, span):
         sessions = os.path.join(home, "sessions")
         log = os.path.join(sessions, next(n for n in os.listdir(sessions) if n.startswith("flood")))
         before = hub.rss()
-        p = subprocess.Popen([_load(bench), "-addr", "127.0.0.1:%d" % hub.port, "-key", hub.key, "-log", log, "-n", str(viewers), "-for", "%ds" % span], stdout=subprocess.PIPE, text=True)
+        p = subprocess.Popen([_load(bench), "-addr", "127.0.0.1:%d" % hub.port, "-key", hub.key, "-log", log, "-n", str(viewers), "-stuck", str(stuck), "-for", "%ds" % span], stdout=subprocess.PIPE, text=True)
         time.sleep(8)
         c, t, most = hub.cpu(), time.monotonic(), 0
         for _ in range(max(1, int(span - 5))):
@@ -85,8 +85,10 @@ def _watch(bench, viewers, rate, span):
             raise Broken("sshload: exit %d" % p.returncode)
         figures = json.loads(out)
         done = json.loads(flood.communicate(timeout=span + 60)[0])
-        if done["c2s"] != done["requests"] + 1 and done["s2c"] != done["requests"]:
-            raise Broken("the capture lost frames: %s" % done)
+        judged = subprocess.run([bench.bin, "check", "--format", "json", "--fail-on", "none", log], env=bench.env, check=True, capture_output=True, timeout=120).stdout
+        session = json.loads(judged)["sessions"][0]
+        if session["signals"]["incomplete"] or session["calls"]["ok"] < done["requests"]:
+            raise Broken("the capture lost frames: %s; the log has %s" % (done, session["calls"]))
         return figures, cores, (most - before) / viewers
     finally:
         hub.stop()
@@ -102,6 +104,13 @@ def many_viewers(bench):
         at_most("ssh, the same: memory a viewer", each / MIB, 4, "%.2f MiB" % (each / MIB), " MiB"),
         at_most("ssh, the same: first screen behind the login", f["first_ms_p50"], 150, "median %.0f ms, %.0f ms at most" % (f["first_ms_p50"], f["first_ms_max"]), " ms"),
     ]
+
+
+def stuck_viewers(bench):
+    """20 viewers, of which 5 never read, 2,000 frames a second: the others."""
+    n, stuck = bench.n(20, 4), bench.n(5, 1)
+    f, cores, _ = _watch(bench, n, 1000, bench.n(20, 5), stuck)
+    return [at_most("ssh, %d viewers of which %d never read: how far the others are behind" % (n, stuck), f["lag_s_max"], 2, "%.2f s at most, median %.2f s; %.2f cores" % (f["lag_s_max"], f["lag_s_p50"], cores), " s")]
 
 
 def bytes_to_a_viewer(bench):
