@@ -173,7 +173,8 @@ func appendMarks(dst []byte, f *store.Frame, rec *capture.Record, style Style) [
 	}{
 		{f.Has(store.Late), "late"},
 		{f.Has(store.Unpaired), "answers nothing that was seen"},
-		{f.Has(store.Gap), fmt.Sprintf("after %d lost frames", rec.Dropped)},
+		{f.Has(store.Gap) && rec.Dropped > 0, fmt.Sprintf("after %d lost frames", rec.Dropped)},
+		{f.Has(store.Gap) && rec.Dropped == 0, "after frames that are missing"},
 		{f.Has(store.NoEOL), "no line end"},
 		{f.Has(store.Truncated), fmt.Sprintf("cut, was %d bytes", rec.Size)},
 	} {

@@ -40,6 +40,7 @@ type Appender struct {
 	sum     Summary
 	observe Observer
 	lastSeq uint64
+	gap     bool                   // numbers are missing before the next frame
 	peak    int64                  // the latest time of a frame
 	dirty   map[OpIndex]*Operation // changed since the last Publish
 	cursors map[OpIndex]string     // of list requests that go on with a page
@@ -127,6 +128,7 @@ func (a *Appender) note(rec *capture.Record, it *capture.Item) {
 	if rec.Seq > a.lastSeq {
 		if a.lastSeq > 0 || rec.Direction != capture.Meta && rec.Seq > 1 && a.sum.SawMeta {
 			a.sum.Missing += rec.Seq - a.lastSeq - 1
+			a.gap = a.gap || rec.Seq > a.lastSeq+1
 		}
 		a.lastSeq = rec.Seq
 	}
@@ -159,6 +161,10 @@ func (a *Appender) frame(ev *Event) {
 		Length: uint32(ev.Item.Ref.Length), Size: clamp32(rec.WireSize()), Line: uint32(ev.Item.Line),
 		exchange: uint32(rec.Exchange), Status: uint16(rec.Status), segment: uint16(ev.Item.Ref.Segment),
 		sub: uint16(ev.Item.Ref.Sub), client: cl.index, Kind: kindOf(rec, ev.Msg), dir: rec.Direction, Flags: flagsOf(rec),
+	}
+	if a.gap {
+		a.gap = false
+		f.Flags |= Gap
 	}
 	a.peaked(i, f.TS)
 	f.rev = a.revisionOf(ev, cl, x)

@@ -112,3 +112,30 @@ func TestPairing(t *testing.T) {
 		})
 	}
 }
+
+// A frame before which numbers are missing says so, whether or not its
+// recorder does.
+func TestGapFlag(t *testing.T) {
+	s, a := NewSession("s", "s.jsonl", Limits{}, nil)
+	for _, r := range []capture.Record{
+		{Seq: 1, Direction: capture.Meta, Raw: []byte(`{"command":["x"]}`)},
+		{Seq: 2, Direction: capture.C2S, Raw: []byte(`{"jsonrpc":"2.0","method":"a"}`)},
+		{Seq: 5, Direction: capture.C2S, Raw: []byte(`{"jsonrpc":"2.0","method":"b"}`)},
+		{Seq: 9, Direction: capture.Meta, Raw: []byte(`{"segment":2}`)},
+		{Seq: 10, Direction: capture.C2S, Raw: []byte(`{"jsonrpc":"2.0","method":"c"}`)},
+		{Seq: 11, Direction: capture.C2S, Dropped: 1, Raw: []byte(`{"jsonrpc":"2.0","method":"d"}`)},
+		{Seq: 12, Direction: capture.C2S, Raw: []byte(`{"jsonrpc":"2.0","method":"e"}`)},
+	} {
+		a.Append(&capture.Item{Record: r})
+	}
+	a.Publish()
+	got := ""
+	for i := range s.Len() {
+		if s.Frame(i).Has(Gap) {
+			got += s.Method(s.Frame(i))
+		}
+	}
+	if got != "bcd" {
+		t.Errorf("missing frames are said before %q; want b, c and d", got)
+	}
+}

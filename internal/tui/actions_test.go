@@ -270,3 +270,22 @@ func TestToolsThatClientsDrop(t *testing.T) {
 	d.keys("s", "/", "cancel_booking", "enter").want("none: claude-code does not offer it to its model", "lost by", "js-root-not-object")
 	d.keys("/", "ctrl+u", "search_flights", "enter").wantNot("claude-code (")
 }
+
+// Where frames are missing, the next row and its frame say so: also where the
+// numbers alone tell.
+func TestLostFrames(t *testing.T) {
+	f := newFixture()
+	tp := f.session("gaps")
+	tp.c2s(time.Second, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`)
+	tp.seq += 6
+	tp.s2c(time.Second, `{"jsonrpc":"2.0","id":2,"result":{}}`)
+	tp.c2s(time.Second, `{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+	tp.seq += 2
+	tp.add(capture.Record{Direction: capture.S2C, Dropped: 2, Raw: []byte(`{"jsonrpc":"2.0","id":3,"result":{}}`)}, time.Second)
+	for _, w := range []int{80, 160} {
+		d := sitDown(t, f, w, 24, Options{Open: tp.s.ID})
+		d.want("8 frames lost", "! 6 lost ↳ result", "! 2 lost ↳ result ping", "→ ping")
+		d.keys("g", "j", "enter").want("! 6 lost just before this frame: the log goes from #2 to #9").keys("esc")
+		d.keys("G", "enter").want("! 2 lost just before this frame", "the recorder could not keep up, and lost 2 frames here")
+	}
+}

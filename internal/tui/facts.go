@@ -12,6 +12,13 @@ import (
 // rec may be nil while the body is being read.
 func frameFacts(d *dress, s *store.Session, i uint32, rec *capture.Record, r *frameRow, found []Finding) []line {
 	out := []line{nameFact(d, r)}
+	if t := lost(r); t != "" {
+		l := of(span{d.g.warn + " " + t + " just before this frame", inkWarn})
+		if r.after > 0 && r.f.Seq > r.after+1 {
+			l.put(inkText, ": the log goes from #"+count(r.after)+" to #"+count(r.f.Seq))
+		}
+		out = append(out, l)
+	}
 	if r.op != nil {
 		out = append(out, opFacts(d, s, i, r)...)
 	}
@@ -148,7 +155,7 @@ func recordFacts(d *dress, rec *capture.Record) []line {
 		odd("the copy was cut: " + size(len(rec.Body())) + " of " + size(rec.WireSize()) + " are kept; all of it was passed on")
 	}
 	if rec.Dropped > 0 {
-		odd(plural(rec.Dropped, "frame was", "frames were") + " lost just before this one")
+		odd("the recorder could not keep up, and lost " + plural(rec.Dropped, "frame", "frames") + " here")
 	}
 	if rec.EOL == "none" {
 		odd("the stream ended inside this line")

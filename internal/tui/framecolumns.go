@@ -21,6 +21,9 @@ func frameColumns(d *dress, w, idWidth int) []column[*frameRow] {
 		{head: "KIND", sort: 'K', min: 7, rank: 10, cell: func(r *frameRow, _ int) []span { return text(inkDim, Text(r.f.Kind.String())) }},
 		{head: "WHAT", sort: 'W', min: min(30, max(12, w*3/8)), want: 34, grow: 2, rank: 0, cell: func(r *frameRow, _ int) []span {
 			out := what(d, r)
+			if t := lost(r); t != "" {
+				out = append([]span{{d.g.warn + " " + t + " ", inkWarn}}, out...)
+			}
 			if !wide && r.detail != "" && inDetailColumn(r) {
 				out = append(out, span{"  " + d.safe(r.detail), inkDim})
 			}

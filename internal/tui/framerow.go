@@ -18,6 +18,7 @@ type frameRow struct {
 	id     string
 	delta  time.Duration // since the frame before it in the log
 	first  bool          // it is the first one of the log
+	after  uint64        // number of the frame before it; 0 for none
 	now    time.Time
 	live   bool
 	zone   *time.Location
@@ -33,7 +34,8 @@ type frameRow struct {
 func newFrameRow(s *store.Session, i uint32, now time.Time, live bool, zone *time.Location) frameRow {
 	r := frameRow{f: s.Frame(i), now: now, live: live, zone: zone, first: i == 0}
 	if i > 0 {
-		r.delta = time.Duration(r.f.TS - s.Frame(i-1).TS)
+		before := s.Frame(i - 1)
+		r.delta, r.after = time.Duration(r.f.TS-before.TS), before.Seq
 	}
 	r.method = s.Method(r.f)
 	if at, ok := r.f.Op(); ok {
@@ -68,6 +70,19 @@ func arrow(d *dress, r *frameRow) span {
 		return span{d.g.in, inkIn}
 	}
 	return span{d.g.dot, inkDim}
+}
+
+// lost says how many frames are missing just before this one. Numbers that
+// lines about the log itself have taken are among them.
+func lost(r *frameRow) Text {
+	switch n := r.f.Seq - r.after - 1; {
+	case !r.f.Has(store.Gap):
+		return ""
+	case r.after == 0 || r.f.Seq <= r.after+1:
+		return "lost"
+	default:
+		return shortCount(n) + " lost"
+	}
 }
 
 // what names a frame: the method and the tool, or what kind of answer it is.
