@@ -1,6 +1,9 @@
 package checks
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // references judges the references of the schema that was walked over.
 func (s *survey) references() {
@@ -43,38 +46,58 @@ func sibling(r lintRef) (string, bool) {
 }
 
 // recursive finds a reference that leads back to itself. Only pointers are
-// followed.
+// followed, each once.
 func (s *survey) recursive() (lintRef, bool) {
 	n := len(s.refs)
-	to := make([]val, n)
+	d := detour{refs: s.refs, to: make([]val, n), state: make([]uint8, n)}
 	for i, r := range s.refs {
 		if ref := r.ref.str(); strings.HasPrefix(ref, "#") {
-			to[i] = target(s.root, ref)
+			d.to[i] = target(s.root, ref)
 		}
 	}
 	for i := range s.refs {
-		seen := make([]bool, n)
-		if s.leads(i, i, to, seen) {
-			return s.refs[i], true
+		if d.state[i] == fresh && d.circle(i) {
+			return s.refs[d.found], true
 		}
 	}
 	return lintRef{}, false
 }
 
-// leads reports whether the reference from leads to the reference goal.
-func (s *survey) leads(from, goal int, to []val, seen []bool) bool {
-	seen[from] = true
-	t := to[from]
-	if !t.ok() {
-		return false
-	}
-	for k, r := range s.refs {
-		if r.in.i < t.i || r.in.i >= t.t.nodes[t.i].skip {
+// detour is a walk along references: each leads to those that stand in its
+// target.
+type detour struct {
+	refs  []lintRef
+	to    []val
+	state []uint8
+	path  []int
+	found int // the first reference of the circle
+}
+
+// Where a walk stands with a reference.
+const (
+	fresh uint8 = iota
+	onPath
+	finished
+)
+
+// circle reports whether a circle can be reached from a reference.
+func (d *detour) circle(from int) bool {
+	d.state[from] = onPath
+	d.path = append(d.path, from)
+	t := d.to[from]
+	for k, r := range d.refs {
+		if !t.ok() || r.in.i < t.i || r.in.i >= t.t.nodes[t.i].skip {
 			continue
 		}
-		if k == goal || !seen[k] && s.leads(k, goal, to, seen) {
+		switch {
+		case d.state[k] == onPath:
+			d.found = slices.Min(d.path[slices.Index(d.path, k):])
+			return true
+		case d.state[k] == fresh && d.circle(k):
 			return true
 		}
 	}
+	d.state[from] = finished
+	d.path = d.path[:len(d.path)-1]
 	return false
 }
