@@ -345,7 +345,7 @@ func TestTextEdit(t *testing.T) {
 // Editing keeps the value: what a terminal should not get becomes an escape of
 // JSON.
 func FuzzIndentJSON(f *testing.F) {
-	for _, s := range []string{`{}`, `{"a":[1,2.50,{"b":null}],"":""}`, "{\"a\":\"\u202e\U0001F468\u200d\"}", `"\ud800"`, `[[[[]]]]`, "\"\x7f\""} {
+	for _, s := range []string{`{}`, `{"a":[1,2.50,{"b":null}],"":""}`, "{\"a\":\"\u202e\U0001F468\u200d\"}", `"\ud800"`, `[[[[]]]]`, "\t0 ", "\"\x7f\""} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, v []byte) {
@@ -414,4 +414,43 @@ func BenchmarkReplayDraw(b *testing.B) {
 			r.draw(200, 57)
 		}
 	})
+}
+
+// What the cases hold, however odd, is compared with each other and drawn
+// within the screen.
+func TestReplayEveryCase(t *testing.T) {
+	f := everyCase(t)
+	var before []byte
+	n := 0
+	for _, s := range f.list {
+		d := sitDown(t, f, 80, 24, Options{Open: s.ID})
+		for op := range min(s.OpLen(), 12) {
+			at, ok := s.Op(op).Answer()
+			if !ok {
+				continue
+			}
+			rec, err := f.Body(s, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := newReplayScreen(d.m, ReplayPlan{
+				Session: s, Op: uint32(op), Target: "node", Method: s.OpMethod(s.Op(op)), Name: s.OpName(s.Op(op)), Request: rec.Raw,
+				Recorded: ReplayEnd{Message: before, State: store.OK},
+			})
+			r.answer, r.rows = &ReplayAnswer{ReplayEnd: ReplayEnd{Message: rec.Raw, State: store.OK}}, compareAnswers(before, rec.Raw)
+			r.diffs, before = differences(r.rows), rec.Raw
+			d.run(d.m.push(r))
+			for _, size := range [][2]int{{40, 10}, {79, 24}, {120, 40}, {200, 60}} {
+				d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+				d.check(s.ID)
+				d.keys("G")
+				d.check(s.ID)
+			}
+			d.keys("esc")
+			n++
+		}
+	}
+	if n < 30 {
+		t.Errorf("%d answers drawn; want those of all cases", n)
+	}
 }

@@ -119,7 +119,7 @@ func indentJSON(dst, v []byte, depth int, ascii bool) []byte {
 		}
 		closing(']')
 	default:
-		dst = escapeJSON(dst, v, ascii)
+		dst = escapeJSON(dst, wire.TrimSpace(v), ascii)
 	}
 	return dst
 }
