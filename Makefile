@@ -109,7 +109,7 @@ screens: build ## draw the pictures of docs/img from the demo, and write the gol
 	@home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && mkdir -p docs/img && \
 	log=$$(MCPSNOOP_HOME=$$home $(BIN) demo --headless | sed -n 1p) && \
 	$(GO) test ./internal/tui -run TestPictures -pictures $(CURDIR)/docs/img -log "$$log" && \
-	$(GO) test ./internal/tui -run 'TestScreens|TestThemes|TestPlain' -update
+	$(GO) test ./internal/tui -run 'Screens|Themes|Plain' -update
 
 nightly: ## what takes longer: tests three times in random order, long fuzzing, the bench
 	$(MAKE) test

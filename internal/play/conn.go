@@ -96,7 +96,7 @@ func Dial(ctx context.Context, t Target, peer Peer, o Options) (*Conn, error) {
 	if peer.Revision.Modern() {
 		return c, nil
 	}
-	if err := c.handshake(ctx, &t); err != nil {
+	if err := c.handshake(ctx); err != nil {
 		err = fmt.Errorf("the handshake: %w", withNotes(err, l.notes()))
 		l.close()
 		return nil, err
@@ -112,7 +112,7 @@ func withNotes(err error, notes []string) error {
 	return fmt.Errorf("%w (%s)", err, notes[len(notes)-1])
 }
 
-func (c *Conn) handshake(ctx context.Context, _ *Target) error {
+func (c *Conn) handshake(ctx context.Context) error {
 	within, stop := context.WithTimeoutCause(ctx, c.o.Timeout, c.late())
 	defer stop()
 	c.id++
