@@ -225,3 +225,25 @@ func (d *desk) timed(keys ...string) {
 		d.slow = nil
 	}
 }
+
+// The letter always stands; the name gives way before what tells it from
+// others of that name.
+func TestLaneCell(t *testing.T) {
+	d := &dress{g: &unicodeGlyphs}
+	for _, tt := range []struct {
+		l     lane
+		width int
+		want  string
+	}{
+		{lane{letter: "A", name: "github"}, 1, "A"},
+		{lane{letter: "A", name: "github"}, 8, "A github"},
+		{lane{letter: "A", name: "big", tail: "0002"}, 10, "A big 0002"},
+		{lane{letter: "A", name: "github", tail: "0002"}, 10, "A 0002"},
+		{lane{letter: "A", name: "github", tail: "0002"}, 12, "A gith… 0002"},
+	} {
+		got := string((&theme{}).render(nil, d.w.fit(of(laneCell(d, &tt.l, tt.width)...), tt.width, d.g.dots)))
+		if strings.TrimRight(got, " ") != tt.want {
+			t.Errorf("%+v in %d cells: %q, want %q", tt.l, tt.width, got, tt.want)
+		}
+	}
+}

@@ -47,10 +47,11 @@ func laneCell(d *dress, l *lane, width int) []span {
 	if l.tail == "" {
 		return append(out, span{" " + l.name, l.ink})
 	}
-	if room < 9 {
+	left := room - 1 - d.w.of(l.tail) // for the name
+	if left < min(4, d.w.of(l.name)) {
 		return append(out, span{" " + l.tail, l.ink})
 	}
-	name, _ := d.w.cut(l.name, room-1-d.w.of(l.tail), d.g.dots)
+	name, _ := d.w.cut(l.name, left, d.g.dots)
 	return append(out, span{" " + name, l.ink}, span{" " + l.tail, inkDim})
 }
 

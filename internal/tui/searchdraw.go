@@ -132,7 +132,7 @@ func (s *searchAll) columns(w, idWidth int) []column[*frameRow] {
 		case "DELTA":
 			continue
 		case "SEQ":
-			c.rank = 3
+			c.rank, c.min = 3, 9
 		case "DUR":
 			c.rank = 5
 		}
