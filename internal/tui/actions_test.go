@@ -289,3 +289,31 @@ func TestLostFrames(t *testing.T) {
 		d.keys("G", "enter").want("! 2 lost just before this frame", "the recorder could not keep up, and lost 2 frames here")
 	}
 }
+
+// Capabilities and elicitations have an order, too.
+func TestSheetsSort(t *testing.T) {
+	f := newFixture()
+	airline(f)
+	d := sitDown(t, f, 120, 40, Options{Open: f.list[0].ID})
+	for _, tt := range []struct {
+		sheet, letter string
+		cell          int
+	}{{"c", "C", 1}, {"c", "S", 0}, {"l", "M", 3}, {"l", "W", 5}} {
+		d.keys(tt.sheet, tt.letter).want("sorted by")
+		s := d.m.top().(*sheet)
+		for _, down := range []bool{false, true} {
+			var got []string
+			for i := range s.page.len() {
+				got = append(got, strings.ToLower(string(s.page.fields(i)[tt.cell].value)))
+			}
+			if down {
+				slices.Reverse(got)
+			}
+			if len(got) < 2 || !slices.IsSorted(got) {
+				t.Errorf("%s sorted by %s, downwards %v: %q", tt.sheet, tt.letter, down, got)
+			}
+			d.keys(tt.letter)
+		}
+	}
+	d.keys("l", "F", "g", "F").want("AFTER")
+}

@@ -64,7 +64,10 @@ func (p *capsPage) plan(j job) func(context.Context) (func(), bool) {
 				rows = appendCaps(rows, sum, c, capRow{client: i, frame: c.ClientFrame - 1}, c.ClientCaps)
 			}
 		}
-		return func() { p.rows, p.clients = rows, len(peers) }, false
+		return func() {
+			p.rows, p.clients = rows, len(peers)
+			p.rows = byCell(&p.table, p.columns(), rows, nil)
+		}, false
 	}
 }
 
@@ -129,11 +132,11 @@ func listedOf(sum *store.Summary, r *capRow) string {
 func (p *capsPage) columns() []column[*capRow] {
 	d := &p.m.d
 	return []column[*capRow]{
-		{head: "SIDE", min: 8, want: 9, rank: 1, cell: func(r *capRow, _ int) []span { return []span{p.side(r)} }},
-		{head: "CAPABILITY", min: 16, want: 24, grow: 1, rank: 0, cell: func(r *capRow, _ int) []span { return []span{{d.safe(r.name), inkStrong}} }},
-		{head: "KIND", min: 12, rank: 4, cell: func(r *capRow, _ int) []span { return []span{{Text(r.kind), inkDim}} }},
-		{head: "NOTE", min: 11, want: 16, rank: 2, cell: func(r *capRow, _ int) []span { return capNote(d, r) }},
-		{head: "SAYS", min: 12, want: 20, grow: 3, rank: 3, cell: func(r *capRow, _ int) []span { return []span{{d.safe(r.says), inkText}} }},
+		{head: "SIDE", sort: 'S', min: 8, want: 9, rank: 1, cell: func(r *capRow, _ int) []span { return []span{p.side(r)} }},
+		{head: "CAPABILITY", sort: 'C', min: 16, want: 24, grow: 1, rank: 0, cell: func(r *capRow, _ int) []span { return []span{{d.safe(r.name), inkStrong}} }},
+		{head: "KIND", sort: 'K', min: 12, rank: 4, cell: func(r *capRow, _ int) []span { return []span{{Text(r.kind), inkDim}} }},
+		{head: "NOTE", sort: 'T', min: 11, want: 16, rank: 2, cell: func(r *capRow, _ int) []span { return capNote(d, r) }},
+		{head: "SAYS", sort: 'Y', min: 12, want: 20, grow: 3, rank: 3, cell: func(r *capRow, _ int) []span { return []span{{d.safe(r.says), inkText}} }},
 	}
 }
 
@@ -164,7 +167,7 @@ func (p *capsPage) row(i int) line  { return row(&p.m.d, p.cols, p.rows[i]) }
 
 func (p *capsPage) fields(i int) []field { return fieldsOf(p.columns(), p.rows[i]) }
 
-func (p *capsPage) sort(byte) (Text, bool) { return "", false }
+func (p *capsPage) sort(letter byte) (Text, bool) { return p.order(p.columns(), letter, "") }
 
 func (p *capsPage) status() (line, line) {
 	d := &p.m.d

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -49,7 +50,10 @@ func (p *elicitsPage) plan(j job) func(context.Context) (func(), bool) {
 				open++
 			}
 		}
-		return func() { p.rows, p.open, p.live, p.now = rows, open, j.live, j.now }, false
+		return func() {
+			p.open, p.live, p.now = open, j.live, j.now
+			p.rows = byCell(&p.table, p.columns(), rows, p.before)
+		}, false
 	}
 }
 
@@ -65,21 +69,21 @@ func (p *elicitsPage) columns() []column[*store.Elicitation] {
 	d := &p.m.d
 	text := func(i ink, t Text) []span { return []span{{t, i}} }
 	return []column[*store.Elicitation]{
-		{head: "ASKED", min: 8, rank: 4, cell: func(r *store.Elicitation, _ int) []span {
+		{head: "ASKED", sort: 'D', min: 8, rank: 4, cell: func(r *store.Elicitation, _ int) []span {
 			return text(inkDim, Text(time.Unix(0, r.At).In(p.m.opts.Zone).Format("15:04:05")))
 		}},
 		{head: "FRAME", min: 6, rank: 6, right: true, cell: func(r *store.Elicitation, _ int) []span { return text(inkDim, seqOf(p.s, r.Asked)) }},
-		{head: "BY", min: 12, want: 16, grow: 1, rank: 5, cell: func(r *store.Elicitation, _ int) []span { return text(inkStrong, d.safe(p.asker(r))) }},
-		{head: "MODE", min: 4, rank: 2, cell: func(r *store.Elicitation, _ int) []span { return text(inkText, d.safe(r.Mode)) }},
-		{head: "QUESTION", min: 14, want: 24, grow: 3, rank: 0, cell: func(r *store.Elicitation, _ int) []span {
+		{head: "BY", sort: 'B', min: 12, want: 16, grow: 1, rank: 5, cell: func(r *store.Elicitation, _ int) []span { return text(inkStrong, d.safe(p.asker(r))) }},
+		{head: "MODE", sort: 'M', min: 4, rank: 2, cell: func(r *store.Elicitation, _ int) []span { return text(inkText, d.safe(r.Mode)) }},
+		{head: "QUESTION", sort: 'Q', min: 14, want: 24, grow: 3, rank: 0, cell: func(r *store.Elicitation, _ int) []span {
 			out := text(inkText, d.safe(r.Message))
 			if r.Host != "" {
 				out = append(out, span{" " + d.g.out + " " + d.safe(r.Host), inkWarn})
 			}
 			return out
 		}},
-		{head: "ANSWER", min: 11, rank: 1, cell: func(r *store.Elicitation, _ int) []span { return []span{p.action(r)} }},
-		{head: "AFTER", min: 6, rank: 3, right: true, cell: func(r *store.Elicitation, _ int) []span { return text(inkText, p.after(r)) }},
+		{head: "ANSWER", sort: 'W', min: 11, rank: 1, cell: func(r *store.Elicitation, _ int) []span { return []span{p.action(r)} }},
+		{head: "AFTER", sort: 'F', min: 6, rank: 3, right: true, cell: func(r *store.Elicitation, _ int) []span { return text(inkText, p.after(r)) }},
 	}
 }
 
@@ -120,7 +124,26 @@ func (p *elicitsPage) row(i int) line  { return row(&p.m.d, p.cols, p.rows[i]) }
 
 func (p *elicitsPage) fields(i int) []field { return fieldsOf(p.columns(), p.rows[i]) }
 
-func (p *elicitsPage) sort(byte) (Text, bool) { return "", false }
+func (p *elicitsPage) sort(letter byte) (Text, bool) { return p.order(p.columns(), letter, "F") }
+
+// before orders by what is no word.
+func (p *elicitsPage) before(a, b *store.Elicitation) (int, bool) {
+	switch p.by {
+	case 'D':
+		return cmp.Compare(a.At, b.At), true
+	case 'F':
+		return cmp.Compare(p.took(a), p.took(b)), true
+	}
+	return 0, false
+}
+
+// took is how long a question waited, or waits.
+func (p *elicitsPage) took(r *store.Elicitation) int64 {
+	if r.Action == "" {
+		return p.now.UnixNano() - r.At
+	}
+	return r.AnswerAt - r.At
+}
 
 func (p *elicitsPage) status() (line, line) {
 	d := &p.m.d

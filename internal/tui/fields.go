@@ -2,6 +2,7 @@ package tui
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +28,29 @@ func fieldsOf[R any](cols []column[R], r R) []field {
 		out = append(out, field{c.head, Text(strings.TrimSpace(string(t)))})
 	}
 	return out
+}
+
+// byCell puts rows into the order of the words in a column; by is its letter,
+// and before, when not nil, knows better than words. They are few.
+func byCell[R any](t *table[R], all []column[R], rows []R, before func(a, b R) (int, bool)) []R {
+	at := slices.IndexFunc(all, func(c column[R]) bool { return c.sort == t.by && t.by != 0 })
+	if at < 0 {
+		return rows
+	}
+	words := func(r R) string { return strings.ToLower(string(fieldsOf(all[at:at+1], r)[0].value)) }
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b R) int {
+		if t.down {
+			a, b = b, a
+		}
+		if before != nil {
+			if n, ok := before(a, b); ok {
+				return n
+			}
+		}
+		return strings.Compare(words(a), words(b))
+	})
+	return rows
 }
 
 // fieldsText is a row as a line for people: its cells with two spaces between.
