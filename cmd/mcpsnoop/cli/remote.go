@@ -216,7 +216,11 @@ func (a *App) copyOnce(ctx context.Context, all []*follower) error {
 		wg.Go(func() {
 			if errs[i] = f.Once(ctx); errs[i] == nil {
 				bytes, files := f.Mirror.Copied()
-				a.note("%s: %d logs compared, %s bytes copied through %s, to %s", f.Dialer.Host().Alias, files, sizeText(bytes), kind, f.Mirror.Dir)
+				logs := "logs"
+				if files == 1 {
+					logs = "log"
+				}
+				a.note("%s: %d %s compared, %s bytes copied through %s, to %s", f.Dialer.Host().Alias, files, logs, sizeText(bytes), kind, f.Mirror.Dir)
 			}
 		})
 	}

@@ -85,25 +85,26 @@ func fills(drawn string, width, height int, word string) bool {
 	answering.Go(func() { _, _ = io.Copy(io.Discard, e) })
 	_, err := io.WriteString(e, drawn)
 	rows := strings.Split(e.String(), "\n")
-	_ = e.Close()
+	_ = e.InputPipe().(io.Closer).Close() // Emulator.Close races with its Read
 	answering.Wait()
 	return err == nil && len(rows) == height && strings.TrimSpace(rows[height-1]) != "" && strings.Contains(strings.Join(rows, "\n"), word)
 }
 
 func TestWatchSizes(t *testing.T) {
-	nudges, now := make(chan int), [2]int{80, 24}
+	nudges, looked := make(chan int), make(chan [2]int)
 	sizes, stop := watchSizes(nudges, func() (int, int, error) {
-		if now[0] == 0 {
+		size := <-looked
+		if size[0] == 0 {
 			return 0, 0, os.ErrClosed
 		}
-		return now[0], now[1], nil
+		return size[0], size[1], nil
 	})
 	for _, tt := range []struct {
 		size [2]int
 		told bool
 	}{{[2]int{80, 24}, true}, {[2]int{80, 24}, false}, {[2]int{}, false}, {[2]int{132, 40}, true}} {
-		now = tt.size
 		nudges <- 1
+		looked <- tt.size
 		if tt.told {
 			if got := <-sizes; got != tt.size {
 				t.Errorf("told %v; want %v", got, tt.size)

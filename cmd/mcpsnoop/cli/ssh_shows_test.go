@@ -20,7 +20,7 @@ import (
 func (r *sshRig) recordMuch(label string) {
 	r.t.Helper()
 	var in strings.Builder
-	for i := range 3000 {
+	for i := range 1000 {
 		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"text":"%s"}}}`+"\n", i, strings.Repeat("grün </html> & ", 100))
 	}
 	c := r.cmd("mcpsnoop", "--label", label, "--", "cat")
