@@ -28,8 +28,10 @@ func newPruneCmd(app *App) *cobra.Command {
 		Use:   "prune --older-than AGE [flags]",
 		Short: "Delete old sessions",
 		Long: `Delete saved sessions of this machine that are older than AGE, and with
---max-size the oldest of the rest. Sessions that run, baselines and mirrors of
-other machines stay. It asks first; without a terminal, --yes has to be given.`,
+--max-size the oldest of the rest. What the user interface has moved to the
+trash goes too when it is older than AGE. Sessions that run, baselines and
+mirrors of other machines stay. It asks first; without a terminal, --yes has to
+be given.`,
 		Example: `  mcpsnoop prune --older-than 30d --keep 20 --dry-run`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,6 +64,11 @@ func runPrune(ctx context.Context, app *App, o *pruneOptions, aged bool) error {
 	}
 	sortNewestFirst(logs)
 	doomed := o.choose(logs, app.Clock.Now(), aged)
+	trashed, err := app.listLogs(filepath.Join(state, trashDir), "")
+	if err != nil {
+		return err
+	}
+	doomed = append(doomed, o.outOfTrash(trashed, app.Clock.Now(), aged)...)
 	if len(doomed) == 0 {
 		fmt.Fprintln(app.Out, "nothing to delete")
 		return nil
@@ -70,7 +77,7 @@ func runPrune(ctx context.Context, app *App, o *pruneOptions, aged bool) error {
 	for _, l := range doomed {
 		total += l.Size
 		if o.DryRun {
-			fmt.Fprintf(app.Out, "would delete %s  %s old  %s\n", safe(l.ID), ageText(app.Clock.Now().Sub(l.ModTime)), roundSize(l.Size))
+			fmt.Fprintf(app.Out, "would delete %s  %s old  %s%s\n", safe(l.ID), ageText(app.Clock.Now().Sub(l.ModTime)), roundSize(l.Size), l.where())
 		}
 	}
 	sum := fmt.Sprintf("%s, %s", sessionsText(len(doomed)), roundSize(total))
@@ -102,6 +109,27 @@ func (o *pruneOptions) choose(logs []savedLog, now time.Time, aged bool) []saved
 		out = append(out, l)
 	}
 	return out
+}
+
+// outOfTrash picks what goes of the sessions that were deleted before: the old
+// ones, oldest first. They count for no other limit.
+func (o *pruneOptions) outOfTrash(logs []savedLog, now time.Time, aged bool) []savedLog {
+	var out []savedLog
+	for _, l := range logs {
+		if aged && now.Sub(l.ModTime) > time.Duration(o.OlderThan) {
+			l.Origin = trashDir
+			out = append([]savedLog{l}, out...)
+		}
+	}
+	return out
+}
+
+// where says that a log lies in the trash.
+func (l *savedLog) where() string {
+	if l.Origin == trashDir {
+		return "  in the trash"
+	}
+	return ""
 }
 
 // runs reports whether somebody writes one of the files of a log.
