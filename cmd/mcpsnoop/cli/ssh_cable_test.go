@@ -20,6 +20,7 @@ type cable struct {
 	t          *testing.T
 	listen     string // where the hub listens
 	host, port string // where viewers find it
+	net        string // the first three numbers of the addresses of its ends
 	ns, ours   string // namespace of the viewer, and the hub's end; "" for a relay
 	relay      *relay
 }
@@ -28,16 +29,18 @@ type cable struct {
 // does not permit that, one of a relay that stands still when it is pulled.
 func newCable(t *testing.T) *cable {
 	t.Helper()
-	c := &cable{t: t, listen: "10.98.76.1:0", ns: fmt.Sprintf("mcpsnoop%d", os.Getpid()), ours: fmt.Sprintf("ms%da", os.Getpid())}
-	theirs := fmt.Sprintf("ms%db", os.Getpid())
+	pid := os.Getpid() // other runs lay cables of their own
+	c := &cable{t: t, net: fmt.Sprintf("10.%d.%d", 128+pid>>8%128, pid%256), ns: fmt.Sprintf("mcpsnoop%d", pid), ours: fmt.Sprintf("ms%da", pid)}
+	c.listen = c.net + ".1:0"
+	theirs := fmt.Sprintf("ms%db", pid)
 	t.Cleanup(func() {
 		_ = exec.Command("ip", "link", "del", c.ours).Run()
 		_ = exec.Command("ip", "netns", "del", c.ns).Run()
 	})
 	for _, line := range []string{
 		"netns add " + c.ns, "link add " + c.ours + " type veth peer name " + theirs + " netns " + c.ns,
-		"addr add 10.98.76.1/30 dev " + c.ours, "link set " + c.ours + " up",
-		"-n " + c.ns + " addr add 10.98.76.2/30 dev " + theirs, "-n " + c.ns + " link set " + theirs + " up", "-n " + c.ns + " link set lo up",
+		"addr add " + c.net + ".1/30 dev " + c.ours, "link set " + c.ours + " up",
+		"-n " + c.ns + " addr add " + c.net + ".2/30 dev " + theirs, "-n " + c.ns + " link set " + theirs + " up", "-n " + c.ns + " link set lo up",
 	} {
 		if code, _, errs := run(exec.Command("ip", strings.Fields(line)...)); code != 0 {
 			t.Logf("a relay stands for the cable: ip %s: %s", line, strings.TrimSpace(errs))
@@ -50,7 +53,7 @@ func newCable(t *testing.T) *cable {
 
 // plug leads the cable to a hub that listens.
 func (c *cable) plug(r *sshRig) {
-	c.host, c.port = "10.98.76.1", r.port
+	c.host, c.port = c.net+".1", r.port
 	if c.relay != nil {
 		c.host, c.port = "127.0.0.1", c.relay.serve("127.0.0.1:"+r.port)
 	}
