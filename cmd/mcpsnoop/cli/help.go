@@ -17,6 +17,10 @@ func newHelpCmd(app *App) *cobra.Command {
 		Args:    atMostOne("command"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about := cmd.Root()
+			if len(args) > 0 && args[0] == filterTopic {
+				writeFilterHelp(app.Out)
+				return nil
+			}
 			if len(args) > 0 {
 				if about = find(cmd.Root(), args[0]); about == nil {
 					return unknownCommand(cmd, args[0])
@@ -65,7 +69,7 @@ func writeHelp(app *App, cmd *cobra.Command) {
 	writeFlags(w, "Flags", cmd.LocalNonPersistentFlags())
 	if !cmd.HasParent() {
 		writeFlags(w, "Flags of every command", cmd.PersistentFlags())
-		fmt.Fprintf(w, "\n\"mcpsnoop help COMMAND\" explains a command.\n")
+		fmt.Fprintf(w, "\n\"mcpsnoop help COMMAND\" explains a command, \"mcpsnoop help filter\" the words of --where.\n")
 		return
 	}
 	writeFlags(w, "Flags of every command", cmd.InheritedFlags())

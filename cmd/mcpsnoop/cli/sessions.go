@@ -14,24 +14,28 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
+	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
 type sessionsOptions struct {
 	Format *choice
+	Where  string
 }
 
 func newSessionsCmd(app *App) *cobra.Command {
 	o := &sessionsOptions{Format: newChoice("text", "text", "json")}
 	cmd := &cobra.Command{
-		Use:     "sessions",
-		Short:   "List the saved sessions, newest first",
-		Example: `  mcpsnoop sessions --format json | jq '.sessions[0].id'`,
-		Args:    noArgs,
+		Use:   "sessions [flags]",
+		Short: "List the saved sessions, newest first",
+		Example: `  mcpsnoop sessions --format json | jq '.sessions[0].id'
+  mcpsnoop sessions --where 'tool:read status:err'`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runSessions(cmd.Context(), app, o)
 		},
 	}
 	cmd.Flags().Var(o.Format, "format", "how to list them")
+	cmd.Flags().StringVar(&o.Where, "where", "", "only those with a frame that matches this `FILTER`")
 	return cmd
 }
 
@@ -54,16 +58,24 @@ type sessionRow struct {
 }
 
 func runSessions(ctx context.Context, app *App, o *sessionsOptions) error {
+	where, err := compileWhere(app, o.Where)
+	if err != nil {
+		return err
+	}
 	logs, err := app.savedLogs()
 	if err != nil {
 		return err
 	}
-	rows, err := app.sessionRows(ctx, logs)
+	rows, err := app.sessionRows(ctx, logs, where)
 	if err != nil {
 		return err
 	}
 	if o.Format.value == "json" {
 		return writeSessionsJSON(app.Out, rows)
+	}
+	if len(rows) == 0 && len(logs) > 0 && !where.All() {
+		app.note("no session has a frame that matches; sessions: %d", len(logs))
+		return nil
 	}
 	if len(rows) == 0 {
 		app.note("no sessions yet; record one with: mcpsnoop -- CMD")
@@ -74,14 +86,14 @@ func runSessions(ctx context.Context, app *App, o *sessionsOptions) error {
 
 // sessionRows reads all logs, a few at a time. One that cannot be read is
 // noted and left out: it must not hide the others.
-func (a *App) sessionRows(ctx context.Context, logs []savedLog) ([]sessionRow, error) {
+func (a *App) sessionRows(ctx context.Context, logs []savedLog, where *store.Query) ([]sessionRow, error) {
 	found := make([][]sessionRow, len(logs))
 	bad := make([]error, len(logs))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, runtime.GOMAXPROCS(0)/2)) // each reads with two goroutines
 	for i, l := range logs {
 		g.Go(func() error {
-			found[i], bad[i] = a.rowsOf(ctx, l)
+			found[i], bad[i] = a.rowsOf(ctx, l, where)
 			return ctx.Err()
 		})
 	}
@@ -99,10 +111,21 @@ func (a *App) sessionRows(ctx context.Context, logs []savedLog) ([]sessionRow, e
 }
 
 // rowsOf makes the rows of one log: mostly one.
-func (a *App) rowsOf(ctx context.Context, l savedLog) ([]sessionRow, error) {
-	list, err := a.load(ctx, savedSource(l), loadOptions{})
+func (a *App) rowsOf(ctx context.Context, l savedLog, where *store.Query) ([]sessionRow, error) {
+	src := savedSource(l)
+	var o loadOptions
+	if !where.All() {
+		gone := writerGone(src)
+		o.Observer = func(string) store.Observer { return newJudge(gone, true) }
+	}
+	list, err := a.load(ctx, src, o)
 	var rows []sessionRow
 	for _, s := range list {
+		if fits, bad := a.holds(ctx, s, where); bad != nil {
+			return rows, bad
+		} else if !fits {
+			continue
+		}
 		sum := s.Summary()
 		row := sessionRow{
 			ID: s.ID, Label: sum.Label, Path: s.Path, Transport: sum.Transport.String(),
@@ -121,6 +144,21 @@ func (a *App) rowsOf(ctx context.Context, l savedLog) ([]sessionRow, error) {
 		rows = append(rows, row)
 	}
 	return rows, err
+}
+
+// holds reports whether a session has a frame that matches.
+func (a *App) holds(ctx context.Context, s *loadedSession, where *store.Query) (bool, error) {
+	j, ok := s.Observer.(*judge)
+	if !ok {
+		return true, nil
+	}
+	j.finish(s)
+	bodies := capture.NewBodies(a.FS)
+	defer bodies.Close()
+	c := store.NewCursor(s.Session, where, bodies)
+	defer c.Close()
+	p, err := c.Finish(ctx)
+	return p.Matched > 0, cause(ctx, err)
 }
 
 func lastSegment(l capture.Log) string {

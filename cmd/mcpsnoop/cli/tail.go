@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpsnoop/mcpsnoop/checks"
 	"github.com/mcpsnoop/mcpsnoop/export"
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
 	"github.com/mcpsnoop/mcpsnoop/store"
@@ -18,6 +19,7 @@ type tailOptions struct {
 	Follow  bool
 	Format  *choice
 	Limit   int
+	Where   string
 	Session []string
 	Style   export.Style
 }
@@ -28,8 +30,13 @@ func newTailCmd(app *App) *cobra.Command {
 		Use:   "tail [-f] [flags] [SESSION]",
 		Short: "Print a session, one line a frame",
 		Long: `Print a session, one line a frame: number, time (UTC), direction, kind, what it
-is about, how it ended. With -f, go on with what comes until interrupted.`,
-		Example:           `  mcpsnoop tail -f files`,
+is about, how it ended. With -f, go on with what comes until interrupted.
+
+With --where it prints the frames that match, as the filter of the user
+interface shows them. With -f they are judged as they come: a request that
+matches by what becomes of it stands before the frame that decided.`,
+		Example: `  mcpsnoop tail -f files
+  mcpsnoop tail --where 'status:err OR dur>2s' files`,
 		Args:              atMostOne("session"),
 		ValidArgsFunction: app.completeSessions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,6 +47,7 @@ is about, how it ended. With -f, go on with what comes until interrupted.`,
 	f := cmd.Flags()
 	f.BoolVarP(&o.Follow, "follow", "f", false, "go on with what comes")
 	f.Var(o.Format, "format", "lines for reading, or lines of the log")
+	f.StringVar(&o.Where, "where", "", "only the frames that match this `FILTER`")
 	f.IntVarP(&o.Limit, "limit", "n", 0, "print `N` frames at most: the last ones, with -f the first ones, and then end; 0 means all")
 	return cmd
 }
@@ -47,6 +55,10 @@ is about, how it ended. With -f, go on with what comes until interrupted.`,
 func runTail(ctx context.Context, app *App, o *tailOptions) error {
 	if o.Limit < 0 {
 		return usagef("--limit %d: want 0 or more", o.Limit)
+	}
+	where, err := compileWhere(app, o.Where)
+	if err != nil {
+		return err
 	}
 	list, err := app.sources(o.Session)
 	if err != nil {
@@ -64,9 +76,14 @@ func runTail(ctx context.Context, app *App, o *tailOptions) error {
 		defer remove()
 	}
 	p := newPrinter(app, s, o)
-	if o.Follow && !s.Stdin {
+	switch {
+	case !where.All() && !o.Follow:
+		err = printMatching(ctx, app, s, p, where)
+	case o.Follow && !s.Stdin:
+		p.filter(where)
 		err = follow(ctx, app, s, p)
-	} else {
+	default:
+		p.filter(where)
 		err = printAll(ctx, app, s, p, o.Follow)
 	}
 	var in interrupted
@@ -168,7 +185,8 @@ type printer struct {
 	last   *indexed
 	shown  int
 	line   []byte
-	ring   [][]byte // the last lines, where only those are wanted
+	where  *liveWhere // nil for all frames
+	ring   [][]byte   // the last lines, where only those are wanted
 	next   int
 }
 
@@ -176,11 +194,18 @@ type printer struct {
 type indexed struct {
 	*store.Session
 	appender *store.Appender
+	rules    *checks.Engine // nil where no filter may ask for what they find
 	frame    *store.Frame
+	at       uint32 // its index
 }
 
 // Observe notes the row of the record that was appended.
-func (x *indexed) Observe(ev *store.Event) { x.frame = ev.Frame }
+func (x *indexed) Observe(ev *store.Event) {
+	x.frame, x.at = ev.Frame, ev.Index
+	if x.rules != nil {
+		x.rules.Observe(ev)
+	}
+}
 
 func newPrinter(app *App, s source, o *tailOptions) *printer {
 	w := app.Out
@@ -207,18 +232,24 @@ func (p *printer) item(it *capture.Item) error {
 	x.frame = nil
 	x.appender.Append(it)
 	if x.frame == nil {
-		if p.o.Format.value == "jsonl" && p.o.Limit == 0 {
+		if p.o.Format.value == "jsonl" && p.o.Limit == 0 && p.where == nil {
 			return p.print(capture.AppendRecord(p.line[:0], rec))
 		}
 		return nil
 	}
 	x.appender.Publish()
-	if p.o.Format.value == "jsonl" {
-		p.line = capture.AppendRecord(p.line[:0], rec)
-	} else {
-		p.line = append(export.AppendLine(p.line[:0], x.Session, x.frame, rec, p.o.Style), '\n')
+	line := p.format(x.Session, x.frame, rec)
+	if p.where != nil {
+		return p.where.take(x.Session, x.at, rec, line, p.frame)
 	}
-	return p.frame(p.line)
+	return p.frame(line)
+}
+
+// filter makes the printer leave out what does not match.
+func (p *printer) filter(where *store.Query) {
+	if !where.All() {
+		p.where = newLiveWhere(where)
+	}
 }
 
 func (p *printer) session(id string) *indexed {
@@ -227,6 +258,9 @@ func (p *printer) session(id string) *indexed {
 	}
 	x := &indexed{}
 	x.Session, x.appender = store.NewSession(id, p.source.Log.Path, store.Limits{}, x)
+	if p.where != nil {
+		x.observed()
+	}
 	p.byID[id] = x
 	return x
 }
@@ -276,6 +310,9 @@ func (p *printer) flush() error {
 	}
 	if err := p.out.Flush(); err != nil {
 		return fmt.Errorf("write to standard output: %w", err)
+	}
+	if p.where != nil && p.where.missed > 0 {
+		p.app.note("--where: requests that were open for too long to be kept: %d; tail without -f looks at all of them", p.where.missed)
 	}
 	return nil
 }
