@@ -115,7 +115,7 @@ nightly: ## what takes longer: tests three times in random order, long fuzzing, 
 	$(MAKE) test
 	CGO_ENABLED=1 $(GO) test -race -count=3 -shuffle=on -timeout 60m ./...
 	$(GO) test ./internal/tui -run TestEverySize -whole -timeout 30m
-	$(GO) test ./internal/tui -run TestKeysAreAnswered -timed
+	$(GO) test ./internal/tui -run KeysAreAnswered -timed
 	MCPSNOOP_KILLS=200 $(GO) test -run TestKilledAtAnyPoint -timeout 30m ./shim
 	$(MAKE) fuzz FUZZTIME=5m
 	$(MAKE) bench

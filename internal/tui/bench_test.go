@@ -3,6 +3,8 @@ package tui
 import (
 	"context"
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +69,50 @@ func BenchmarkChange(b *testing.B) {
 		d.send(done(func(m *Model) tea.Cmd { m.working++; return m.top().refresh() }))
 		d.m.View()
 	}
+}
+
+// BenchmarkScreens is the slowest key of each screen with two large sessions:
+// until the new screen stands, or until one step of what the key began is done,
+// whichever is longer. `make bench` reads it.
+func BenchmarkScreens(b *testing.B) {
+	n := 500_000
+	if v, err := strconv.Atoi(os.Getenv("MCPSNOOP_BENCH_FRAMES")); err == nil {
+		n = v
+	}
+	f := twoLarge(n)
+	move := []string{"j", "k", "G", "g", "ctrl+f", "ctrl+b"}
+	for range b.N {
+		for _, s := range []struct {
+			name        string
+			enter, keys []string
+		}{
+			{"sessions", nil, []string{"/", "l", "a", "r", "esc", "esc"}},
+			{"stream", []string{"enter"}, []string{"n", "D", "esc", "p", "p", "z", "z", "/", "t", "o", "o", "l", ":", "enter", "esc", "y"}},
+			{"inspector", []string{"enter", "g", "enter"}, []string{"x", "x", "]", "[", "b", "b", "-", "+", "y"}},
+			{"findings", []string{"enter", "w"}, []string{"C", "/", "x", "esc", "y"}},
+			{"tools", []string{"enter", "s"}, []string{"C", "/", "5", "enter", "esc", "y"}},
+			{"calls", []string{"enter", "i"}, []string{"L", "/", "5", "enter", "esc", "y", "i"}},
+			{"capabilities", []string{"enter", "c"}, []string{"y"}},
+			{"elicitations", []string{"enter", "l"}, []string{"y"}},
+			{"merged", []string{"space", "space", "m"}, []string{"n", "D", "esc", "/", "t", "o", "o", "l", ":", "enter", "esc"}},
+			{"compare", []string{"space", "space", "d"}, []string{"n", "N", "-", "+", "y"}},
+			{"search", []string{"ctrl+s", "tool:tool_3", "enter"}, []string{"n", "y"}},
+		} {
+			d := sitDown(b, f, 160, 50, Options{})
+			d.keys(s.enter...)
+			d.most = 0
+			for _, k := range append(move, s.keys...) {
+				begin := time.Now()
+				_, cmd := d.m.Update(namedKey(k))
+				d.m.View()
+				d.most = max(d.most, time.Since(begin))
+				d.run(cmd)
+				d.settle()
+			}
+			b.ReportMetric(float64(d.most)/1e6, s.name+"-ms")
+		}
+	}
+	b.ReportMetric(float64(2*n), "frames")
 }
 
 // BenchmarkLargeBody is the first look at a frame of 16 MiB.

@@ -17,6 +17,7 @@ type desk struct {
 	msgs chan tea.Msg
 	now  time.Time
 	slow []time.Duration // steps that took longer than a key may wait
+	most time.Duration   // that a step took
 
 	clipboard []string // what was sent to it
 }
@@ -70,7 +71,7 @@ func (d *desk) send(msg tea.Msg) {
 
 func (d *desk) settle() {
 	d.t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	for d.m.working > 0 {
 		select {
 		case msg := <-d.msgs:
@@ -89,7 +90,9 @@ func (d *desk) take(msg tea.Msg) {
 	}
 	begin := time.Now()
 	_, cmd := d.m.Update(msg)
-	if took := time.Since(begin); *timed && took > 50*time.Millisecond*slower {
+	took := time.Since(begin)
+	d.most = max(d.most, took)
+	if *timed && took > 50*time.Millisecond*slower {
 		d.slow = append(d.slow, took)
 	}
 	d.run(cmd)

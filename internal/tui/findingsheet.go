@@ -204,7 +204,8 @@ func (p *findingsPage) status() (line, line) {
 		if n[l] > 0 {
 			s := levelSpan(d, l)
 			left.put(inkDim, " "+d.g.dot+" ")
-			left.put(s.ink, s.text+" "+count(n[l]))
+			word := strings.TrimPrefix(string(s.text), string(d.g.dot)+" ") // two dots in a row say nothing
+			left.put(s.ink, Text(word)+" "+count(n[l]))
 		}
 	}
 	left.put(inkDim, " "+d.g.dot+" "+plural(total, "time", "times"))

@@ -45,6 +45,11 @@ func TestPictures(t *testing.T) {
 		{"sessions", "dark", 128, 12, false, nil},
 		{"inspector", "dark", 100, 30, true, []string{"g", "jjjjj", "enter"}},
 		{"filter", "dark", 100, 24, true, []string{"/", "status:", "tab", "tab"}},
+		{"calls", "dark", 128, 24, true, []string{"i", "g", "jjjj"}},
+		{"tools", "dark", 110, 24, true, []string{"s", "g", "j"}},
+		{"findings", "dark", 110, 16, true, []string{"w"}},
+		{"merged", "dark", 110, 24, false, []string{"space", "j", "space", "m", "g"}},
+		{"search", "dark", 110, 20, false, []string{"ctrl+s", "status:err OR kind:invalid", "enter"}},
 	} {
 		opts := Options{Theme: p.theme, Now: now}
 		if p.open {
