@@ -13,6 +13,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/vt"
 	"go.uber.org/goleak"
 )
@@ -56,10 +57,22 @@ func (s *terminal) text() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// colours is the same with its escape sequences.
+// colours is the same with its escape sequences. The colour of what is not
+// drawn depends on the way to this screen, and is left out.
 func (s *terminal) colours() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for y := range s.h {
+		for x := range s.w {
+			c := s.e.CellAt(x, y)
+			if c == nil || c.Content != " " || c.Style.Underline != 0 || c.Style.Attrs&(uv.AttrReverse|uv.AttrStrikethrough) != 0 {
+				continue
+			}
+			blank := *c
+			blank.Style.Fg, blank.Style.Attrs = nil, 0
+			s.e.SetCell(x, y, &blank)
+		}
+	}
 	return strings.ReplaceAll(s.e.Render(), "\x1b", "␛") + "\n"
 }
 

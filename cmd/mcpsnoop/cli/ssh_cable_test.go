@@ -191,9 +191,14 @@ func pulled(t *testing.T, c *cable) {
 	for i := range 2 {
 		label := fmt.Sprintf("pulled%d", i)
 		shown := func() bool { return fills(patient.out.String(), 80, 24, label) } // only what is new is drawn
+		says := func(words string) func() bool {                                   // from now on: it may try more than once
+			before := strings.Count(said.String(), words)
+			return func() bool { return strings.Count(said.String(), words) > before }
+		}
+		notices, again := says("trying again"), says("connected again")
 		c.set(false)
 		r.record(label)
-		r.until("remote notices", func() bool { return strings.Count(said.String(), "trying again") > i })
+		r.until("remote notices", notices)
 		if i == 0 && asking.cmd.Wait() == nil {
 			t.Error("the viewer who asks whether the hub is there did not notice")
 		}
@@ -201,7 +206,7 @@ func pulled(t *testing.T, c *cable) {
 			t.Error("the cable was not pulled")
 		}
 		c.set(true)
-		r.until("remote is there again, and has all", func() bool { return strings.Count(said.String(), "connected again") > i && equal() })
+		r.until("remote is there again, and has all", func() bool { return again() && equal() })
 		r.until("the screen has it, too", shown)
 	}
 	fmt.Fprint(patient.tty, "q")
