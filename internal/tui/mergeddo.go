@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"context"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -217,76 +215,16 @@ func (s *merged) jump(x store.Match) tea.Cmd {
 	return s.refresh()
 }
 
-// oddStep is how many rows are read at once when the next odd one is sought.
-const oddStep = 256
-
-// nextOdd goes to the next frame that failed, is open or is no message. It may
-// have to look at all of them, so it looks beside Update.
+// nextOdd goes to the next frame that failed, is open or is no message.
 func (s *merged) nextOdd(d int) tea.Cmd {
 	if s.seeking || !s.hasSel {
 		return nil
 	}
-	s.seeking = true
-	from, n := s.sel, s.list.n
-	start := s.list.cur
+	from := s.sel
 	read, closes := s.view.reader()
-	return s.m.work(func(ctx context.Context) done {
-		defer closes()
-		found, round, ok := seekOdd(ctx, read, start, n, d)
-		return func(m *Model) tea.Cmd {
-			s.seeking = false
-			switch {
-			case s.sel != from || m.top() != screen(s):
-				return nil // something else was done meanwhile
-			case !ok:
-				m.say(inkNote, "no other failed, open or odd frame")
-				return nil
-			}
-			cmd := s.jump(found)
-			if round != "" {
-				m.say(inkNote, round)
-			}
-			return cmd
-		}
-	})
-}
-
-// seekOdd looks at rows from start on, in the direction of d, and past the end
-// at those from the other end on, of which round tells.
-func seekOdd(ctx context.Context, read func(row, n int) []store.Match, start, n, d int) (x store.Match, round Text, ok bool) {
-	ahead, back := [2]int{start + 1, n}, [2]int{0, start}
-	round = "none further on: from the top again"
-	if d < 0 {
-		ahead, back, round = back, ahead, "none before: from the end again"
-	}
-	if x, ok = oddBetween(ctx, read, ahead, d); ok {
-		return x, "", true
-	}
-	x, ok = oddBetween(ctx, read, back, d)
-	return x, round, ok
-}
-
-// oddBetween looks at some rows, forwards or backwards, many with one read.
-func oddBetween(ctx context.Context, read func(row, n int) []store.Match, rows [2]int, d int) (store.Match, bool) {
-	for rows[0] < rows[1] && ctx.Err() == nil {
-		lo := rows[0]
-		if d < 0 {
-			lo = max(rows[0], rows[1]-oddStep)
-		}
-		some := slices.Clone(read(lo, min(rows[1]-lo, oddStep)))
-		if d < 0 {
-			slices.Reverse(some)
-			rows[1] = lo
-		} else {
-			rows[0] = lo + oddStep
-		}
-		for _, x := range some {
-			if isOdd(x.Session, x.Frame) {
-				return x, true
-			}
-		}
-	}
-	return store.Match{}, false
+	o := oddSeek{read: read, start: s.list.cur, n: s.list.n, d: d, waits: s.list.follow && s.live()}
+	return s.m.nextOdd(o, closes, &s.seeking,
+		func() bool { return s.sel != from || s.m.top() != screen(s) }, s.jump)
 }
 
 func (s *merged) mark() {
@@ -322,42 +260,12 @@ func (s *merged) sort(letter byte) tea.Cmd {
 	return nil
 }
 
-// filterPrompt asks for a filter and shows what it lets through while it is
-// typed, as that of a stream does.
 func (s *merged) filterPrompt() *prompt {
-	before := s.view.text
-	p := &prompt{kind: promptFilter, sign: "/ ", chosen: -1, history: s.m.recent}
-	p.input.set(before)
-	set := func(text string) (tea.Cmd, *store.QueryError) {
-		wrong := s.view.filter(s.m.expand(strings.TrimSpace(text)))
-		if wrong != nil {
-			s.view.restore(before)
-		}
-		return s.refresh(), wrong
-	}
-	p.change = func(text string) (tea.Cmd, *store.QueryError) {
-		if half(text, p.offers) {
-			text = before
-		}
-		return set(text)
-	}
-	p.accept = func(text string) (tea.Cmd, *store.QueryError) {
-		cmd, wrong := set(text)
-		if wrong == nil {
-			cmd = tea.Batch(cmd, s.m.remember(s.view.text))
-			s.m.sayDone("", s.command())
-		}
-		return cmd, wrong
-	}
-	p.cancel = func() tea.Cmd {
-		s.view.restore(before)
-		return s.refresh()
-	}
-	p.offer = func(text string, column int) []store.Completion {
-		if saved := s.m.savedOffers(text, column-1); saved != nil {
-			return saved
-		}
-		return store.Complete(text, column, s.view.sessions...)
-	}
-	return p
+	return filtered{
+		m: s.m, text: func() string { return s.view.text }, set: s.view.filter, restore: s.view.restore, refresh: s.refresh,
+		offers: func(text string, column int) []store.Completion {
+			return store.Complete(text, column, s.view.sessions...)
+		},
+		done: func() { s.m.sayDone("", s.command()) },
+	}.prompt()
 }

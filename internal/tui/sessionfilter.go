@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/mcpsnoop/mcpsnoop/store"
 )
 
@@ -267,43 +265,12 @@ func (f sessionFilter) fits(m *Model, r *sessionRow) bool {
 	return false
 }
 
-// filterPrompt asks for a filter and shows what it lets through while it is
-// typed.
 func (s *sessions) filterPrompt() *prompt {
-	before := s.filter
-	p := &prompt{kind: promptFilter, sign: "/ ", chosen: -1, history: s.m.recent}
-	p.input.set(before)
-	set := func(text string) (tea.Cmd, *store.QueryError) {
-		wrong := s.setFilter(s.m.expand(strings.TrimSpace(text)))
-		if wrong != nil {
-			_ = s.setFilter(before)
-		}
-		return s.refresh(), wrong
-	}
-	p.change = func(text string) (tea.Cmd, *store.QueryError) {
-		if half(text, p.offers) {
-			text = before
-		}
-		return set(text)
-	}
-	p.accept = func(text string) (tea.Cmd, *store.QueryError) {
-		cmd, wrong := set(text)
-		if wrong == nil {
-			cmd = tea.Batch(cmd, s.m.remember(s.filter))
-		}
-		return cmd, wrong
-	}
-	p.cancel = func() tea.Cmd {
-		_ = s.setFilter(before)
-		return s.refresh()
-	}
-	p.offer = func(text string, column int) []store.Completion {
-		if saved := s.m.savedOffers(text, column-1); saved != nil {
-			return saved
-		}
-		return s.offers(text, column-1)
-	}
-	return p
+	return filtered{
+		m: s.m, text: func() string { return s.filter }, set: s.setFilter, refresh: s.refresh,
+		restore: func(text string) { _ = s.setFilter(text) }, // it held before
+		offers:  func(text string, column int) []store.Completion { return s.offers(text, column-1) },
+	}.prompt()
 }
 
 func (s *sessions) setFilter(text string) *store.QueryError {

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -209,90 +208,22 @@ func (s *stream) jump(frame uint32) tea.Cmd {
 	return s.refresh()
 }
 
-// nextOdd goes to the next frame that failed, is open or is no message, and
-// past the last one round to the other end. Who follows stands at the end and
-// has seen none of them: the call that waits longest comes first then. It may
-// have to look at all frames, so it looks beside Update.
+// nextOdd goes to the next frame that failed, is open or is no message.
 func (s *stream) nextOdd(d int) tea.Cmd {
 	if s.seeking {
 		return nil
 	}
-	s.seeking = true
-	o := oddSeek{s: s.s, from: s.list.cur, n: s.list.n, d: d, read: s.view.reader(), open: s.list.follow && s.live}
-	return s.m.work(func(ctx context.Context) done {
-		row, round := o.next(ctx)
-		return func(m *Model) tea.Cmd {
-			s.seeking = false
-			switch {
-			case s.s != o.s || s.list.cur != o.from:
-				return nil // something else was done meanwhile
-			case row < 0:
-				m.say(inkNote, "no other failed, open or odd frame")
-				return nil
-			}
-			cmd := s.jump(o.read(row))
-			if round != "" {
-				m.say(inkNote, round)
-			}
-			return cmd
+	session, from, read := s.s, s.list.cur, s.view.reader()
+	rows := func(row, n int) (out []store.Match) {
+		for k := range n {
+			out = append(out, store.Match{Session: session, Frame: read(row + k)})
 		}
-	})
-}
-
-// oddSeek looks for the next odd row of a list.
-type oddSeek struct {
-	s       *store.Session
-	from, n int
-	d       int  // 1 or -1
-	open    bool // past the end the oldest open call goes before others
-	read    func(row int) uint32
-}
-
-// next is the row, -1 when there is no other, and what to say of the way when
-// it leads past an end.
-func (o *oddSeek) next(ctx context.Context) (row int, round Text) {
-	for row = o.from + o.d; row >= 0 && row < o.n; row += o.d {
-		if ctx.Err() != nil || isOdd(o.s, o.read(row)) {
-			return row, ""
-		}
+		return out
 	}
-	first, round := -1, Text("none further on: from the top again")
-	if row = 0; o.d < 0 {
-		row, round = o.n-1, "none before: from the end again"
-	}
-	for ; row != o.from && ctx.Err() == nil; row += o.d {
-		switch i := o.read(row); {
-		case o.open && o.waits(i):
-			return row, "the call that waits longest"
-		case first < 0 && isOdd(o.s, i):
-			first = row
-			if !o.open {
-				return first, round
-			}
-		}
-	}
-	return first, round
-}
-
-// waits reports whether a frame is the request of a call that is open.
-func (o *oddSeek) waits(i uint32) bool {
-	f := o.s.Frame(i)
-	at, ok := f.Op()
-	return ok && f.Kind == store.KindRequest && o.s.Op(at).State == store.Pending
-}
-
-// isOdd reports whether a frame is worth a look: a call that did not go well,
-// or bytes that are none of the protocol's.
-func isOdd(s *store.Session, i uint32) bool {
-	f := s.Frame(i)
-	if f.Kind == store.KindInvalid || f.Status >= 400 || f.Flags&(store.Late|store.Unpaired|store.Gap) != 0 {
-		return true
-	}
-	if at, ok := f.Op(); ok && f.Kind == store.KindRequest && s.Op(at).State != store.OK {
-		return true
-	}
-	worst, _ := (&markFindings{}).Worst(s, i)
-	return worst >= LevelShould
+	o := oddSeek{read: rows, start: from, n: s.list.n, d: d, waits: s.list.follow && s.live}
+	return s.m.nextOdd(o, func() {}, &s.seeking,
+		func() bool { return s.s != session || s.list.cur != from },
+		func(x store.Match) tea.Cmd { return s.jump(x.Frame) })
 }
 
 func (s *stream) mark() {
@@ -328,61 +259,15 @@ func (s *stream) sort(letter byte) tea.Cmd {
 	return nil
 }
 
-// filterPrompt asks for a filter and shows what it lets through while it is
-// typed. A word of the filter language that is still being typed, and one that
-// is wrong, leave the list as it was before.
 func (s *stream) filterPrompt() *prompt {
-	before := s.view.text
-	p := &prompt{kind: promptFilter, sign: "/ ", chosen: -1, history: s.m.recent}
-	p.input.set(before)
-	set := func(text string) (tea.Cmd, *store.QueryError) {
-		wrong := s.view.filter(s.m.expand(strings.TrimSpace(text)))
-		if wrong != nil {
-			s.view.restore(before)
-		}
-		return s.refresh(), wrong
-	}
-	p.change = func(text string) (tea.Cmd, *store.QueryError) {
-		if half(text, p.offers) {
-			text = before
-		}
-		return set(text)
-	}
-	p.accept = func(text string) (tea.Cmd, *store.QueryError) {
-		cmd, wrong := set(text)
-		if wrong == nil {
-			cmd = tea.Batch(cmd, s.m.remember(s.view.text))
-			s.m.sayDone("", s.command())
-		}
-		return cmd, wrong
-	}
-	p.cancel = func() tea.Cmd {
-		s.view.restore(before)
-		return s.refresh()
-	}
-	p.offer = func(text string, column int) []store.Completion {
-		if s.s == nil {
-			return nil
-		}
-		if saved := s.m.savedOffers(text, column-1); saved != nil {
-			return saved
-		}
-		return store.Complete(text, column, s.s)
-	}
-	return p
-}
-
-// half reports whether a filter ends in the beginning of a word of the filter
-// language.
-func half(text string, offers []store.Completion) bool {
-	word := text[strings.LastIndexAny(text, " (")+1:]
-	if word == "" || strings.ContainsAny(word, ":<>=\"/") {
-		return false
-	}
-	for _, o := range offers {
-		if strings.HasPrefix(o.Text, strings.TrimLeft(word, "-")) && strings.ContainsAny(o.Text, ":<>=") {
-			return true
-		}
-	}
-	return false
+	return filtered{
+		m: s.m, text: func() string { return s.view.text }, set: s.view.filter, restore: s.view.restore, refresh: s.refresh,
+		offers: func(text string, column int) []store.Completion {
+			if s.s == nil {
+				return nil
+			}
+			return store.Complete(text, column, s.s)
+		},
+		done: func() { s.m.sayDone("", s.command()) },
+	}.prompt()
 }
