@@ -40,7 +40,7 @@ type App struct {
 
 	// Tune adapts the memory manager to a command that reads a whole log: it
 	// collects when the heap has grown by percent. nil where others live in
-	// the same process.
+	// the same process, which is then left as it is.
 	Tune func(percent int)
 	// Interrupt makes a context that ends when the user asks the program to
 	// end; nil where somebody else ends the one that Run is given.

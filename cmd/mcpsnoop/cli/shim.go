@@ -98,6 +98,9 @@ func runShim(ctx context.Context, app *App, o *shimOptions, flags *pflag.FlagSet
 	rec := app.recorder(&o.captureOptions, engine, o.Command, warn)
 	send := o.send(ctx, app, sender, warn)
 	send.follow(rec, o.TraceFile)
+	if app.Tune != nil {
+		forgetStart()
+	}
 	code, err := shim.Run(ctx, shim.Options{
 		Argv: o.Command, Env: app.Env, Stdin: in, Stdout: out, Stderr: errs, Grace: o.Grace,
 		Recorder: rec,
