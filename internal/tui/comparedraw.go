@@ -21,7 +21,7 @@ func (s *compare) draw(w, h int) []line {
 		below := s.shortNote(w)
 		return append(s.drawList(w, h-len(below), h-len(below)), below...)
 	}
-	room := noteRoom(h)
+	room := noteRoom(h, 1+len(s.rows))
 	return append(s.drawList(w, h-room, h-room), pad(d, s.drawNote(w, room, false), w, room)...)
 }
 

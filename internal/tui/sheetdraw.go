@@ -15,8 +15,12 @@ type windowed interface {
 	window(rows []int, now time.Time, alive bool)
 }
 
-// noteRoom is the height of the pane below.
-func noteRoom(h int) int { return min(max(h/3, 4), 10) }
+// noteRoom is the height of the pane below: more where the table, with a line
+// below it, leaves more.
+func noteRoom(h, table int) int {
+	least := min(max(h/3, 4), 10)
+	return max(least, min(h-table-1, 2*least))
+}
 
 func (s *sheet) draw(w, h int) []line {
 	d := &s.m.d
@@ -43,7 +47,7 @@ func (s *sheet) drawTable(w, h int, active bool) []line {
 	var notes []line
 	room := 0
 	if h >= noteHeight && n > 0 {
-		room = noteRoom(h)
+		room = noteRoom(h, len(out)+1+n)
 	}
 	s.list.resize(n, h-len(out)-1-room)
 	to := min(n, s.list.top+s.list.height)

@@ -269,14 +269,24 @@ func (p *toolsPage) neverNote(r *toolRow) line {
 	return l
 }
 
-// lostText names the clients that do not offer a tool, with the rules.
+// lostText names the clients that do not offer a tool, those with the same
+// rules together.
 func lostText(list []lostTo) Text {
-	t := Text("")
-	for i, x := range list {
-		if i > 0 {
-			t += ", "
+	var rules []string
+	clients := map[string][]string{}
+	for _, x := range list {
+		by := strings.Join(x.rules, ", ")
+		if len(clients[by]) == 0 {
+			rules = append(rules, by)
 		}
-		t += Text(x.client + " (" + strings.Join(x.rules, ", ") + ")")
+		clients[by] = append(clients[by], x.client)
+	}
+	t := Text("")
+	for i, by := range rules {
+		if i > 0 {
+			t += "; "
+		}
+		t += Text(strings.Join(clients[by], ", ") + " (" + by + ")")
 	}
 	return t
 }
