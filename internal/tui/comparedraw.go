@@ -286,9 +286,8 @@ func (s *compare) mouse(x, y int, e mouse) tea.Cmd {
 	case mouseWheelDown:
 		s.list.scroll(3)
 	case mouseClick:
-		i := s.list.top + y - 1
-		inList := s.m.width < splitWidth || x < listWidth(s.m.width)
-		if y < 1 || y > s.list.height || i >= s.list.n || !inList {
+		i, ok := s.list.under(y)
+		if inList := s.m.width < splitWidth || x < listWidth(s.m.width); !ok || !inList {
 			return nil
 		}
 		if i == s.list.cur {

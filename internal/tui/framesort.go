@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"cmp"
-	"context"
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -13,16 +10,15 @@ import (
 
 // sortBy sorts by a column; the order of the log comes back with 0.
 func (v *frameView) sortBy(letter byte, down bool) {
-	v.by, v.down, v.sorted = letter, down, time.Time{}
+	v.by, v.down, v.sorting.last = letter, down, time.Time{}
 	if letter == 0 {
 		v.order = nil
 	}
 }
 
-// resort makes the order anew, beside Update, when there is more to sort. It
-// takes a longer pause the longer it takes.
+// resort makes the order anew when there is more to sort.
 func (v *frameView) resort() tea.Cmd {
-	if v.by == 0 || v.sorting || v.s == nil {
+	if v.by == 0 || v.sorting.busy || v.s == nil {
 		return nil
 	}
 	limit := v.s.Len()
@@ -34,65 +30,37 @@ func (v *frameView) resort() tea.Cmd {
 		n, _ := v.cursor.Rank(limit)
 		want = int(n)
 	}
-	if !v.sorted.IsZero() && len(v.order) == want {
+	if !v.sorting.last.IsZero() && len(v.order) == want {
 		return nil
 	}
-	v.sorting = true
-	if early := v.stale - time.Since(v.sorted); early > 0 && !v.sorted.IsZero() {
-		return v.m.work(func(context.Context) done {
-			v.m.sleep(early)
-			return func(*Model) tea.Cmd {
-				v.sorting, v.stale = false, 0
-				return v.resort()
-			}
-		})
-	}
-	s, c, by, down := v.s, v.cursor, v.by, v.down
-	return v.m.work(func(context.Context) done {
-		start := time.Now()
+	return v.sorting.run(v.m, func() (sort func(), take func() bool) {
+		s, c, by, down := v.s, v.cursor, v.by, v.down
 		var frames []uint32
-		if c != nil {
-			frames = c.Rows(nil, 0, want)
-		} else {
-			frames = make([]uint32, want)
-			for i := range frames {
-				frames[i] = uint32(i)
-			}
+		sort = func() {
+			frames = rowsOf(c, want)
+			sortByKey(frames, down, func(_ int, f uint32) (int64, string) { return sortKey(s, f, by) })
 		}
-		sortFrames(s, frames, by, down)
-		took := time.Since(start)
-		return func(m *Model) tea.Cmd {
-			v.sorting = false
+		take = func() bool {
 			if v.s != s || v.by != by || v.down != down || v.cursor != c {
-				return v.resort()
+				return false
 			}
-			v.order, v.sorted, v.stale = frames, time.Now(), max(time.Second, 20*took)
-			return m.top().refresh()
+			v.order = frames
+			return true
 		}
-	})
+		return sort, take
+	}, v.resort)
 }
 
-// sortFrames sorts frames of s by a column, equal ones in the order of the log.
-func sortFrames(s *store.Session, frames []uint32, by byte, down bool) {
-	type keyed struct {
-		n     int64
-		t     string
-		frame uint32
+// rowsOf are the first n frames that a cursor has found, of all of them without one.
+func rowsOf(c *store.Cursor, n int) []uint32 {
+	if c != nil {
+		return c.Rows(nil, 0, n)
 	}
-	keys := make([]keyed, len(frames))
-	for i, f := range frames {
-		n, t := sortKey(s, f, by)
-		keys[i] = keyed{n, t, f}
+	frames := make([]uint32, n)
+	for i := range frames {
+		frames[i] = uint32(i)
 	}
-	slices.SortStableFunc(keys, func(a, b keyed) int {
-		if down {
-			a, b = b, a
-		}
-		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.t, b.t))
-	})
-	for i := range keys {
-		frames[i] = keys[i].frame
-	}
+	return frames
 }
 
 // sortKey is what a frame is sorted by.

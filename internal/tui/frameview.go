@@ -26,9 +26,7 @@ type frameView struct {
 	by      byte // sorted by this column, 0 for the order of the log
 	down    bool
 	order   []uint32
-	sorting bool
-	sorted  time.Time
-	stale   time.Duration // how long an order is kept at least
+	sorting resorter
 	buf     []uint32
 }
 
@@ -83,7 +81,7 @@ func (v *frameView) filter(text string) *store.QueryError {
 	if all {
 		v.text = ""
 	}
-	v.order, v.sorted = nil, time.Time{}
+	v.order, v.sorting.last = nil, time.Time{}
 	return nil
 }
 

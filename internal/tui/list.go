@@ -64,6 +64,12 @@ func (l *list) do(act action) bool {
 	return true
 }
 
+// under is the row that stands y lines below the line of the titles.
+func (l *list) under(y int) (row int, ok bool) {
+	row = l.top + y - 1
+	return row, y >= 1 && y <= l.height && row < l.n
+}
+
 // scroll moves what is seen, and the selected row only when it would leave.
 func (l *list) scroll(d int) {
 	h := max(l.height, 1)

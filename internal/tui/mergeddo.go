@@ -177,25 +177,6 @@ func (s *merged) pair() tea.Cmd {
 	return s.jump(store.Match{Session: s.sel.Session, Frame: to})
 }
 
-// pairOf is the other end of the call that a frame belongs to, or why there is
-// none.
-func pairOf(s *store.Session, frame uint32) (to uint32, why string) {
-	at, ok := s.Frame(frame).Op()
-	if !ok {
-		return 0, "this frame belongs to no call"
-	}
-	op := s.Op(at)
-	if frame != op.Request {
-		return op.Request, ""
-	}
-	for _, end := range []func() (uint32, bool){op.Answer, op.Late, op.Cancel} {
-		if to, ok := end(); ok {
-			return to, ""
-		}
-	}
-	return 0, "no answer: " + s.Why(op)
-}
-
 // jump selects a frame, whatever the filter says.
 func (s *merged) jump(x store.Match) tea.Cmd {
 	row, found := s.view.rank(x)

@@ -65,20 +65,7 @@ func (s *merged) drawList(w, h int, active bool) []line {
 		rows[i].now = now
 	}
 	s.cols = layout(s.columns(w, idWidth(d, rows, max(4, w/5))), w-3)
-	out := make([]line, 0, h)
-	title := of(span{"  ", inkText})
-	title.spans = append(title.spans, head(d, s.cols, s.view.by, s.view.down).spans...)
-	out = append(out, d.w.fit(title, w, d.g.dots))
-	for i := range rows {
-		if len(out) == h {
-			break
-		}
-		out = append(out, d.pick(row(d, s.cols, &rows[i]), s.list.top+i == s.list.cur, active, rows[i].marked, w))
-	}
-	if len(rows) == 0 && len(out) < h {
-		out = append(out, d.w.fit(of(span{"   " + s.empty(), inkDim}), w, d.g.dots))
-	}
-	return pad(d, out, w, h)
+	return drawFrames(d, head(d, s.cols, s.view.by, s.view.down), s.cols, rows, &s.list, s.empty, w, h, active)
 }
 
 // frameRows are the rows of some frames. By time, the difference is to the row

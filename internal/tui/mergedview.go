@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -28,9 +27,7 @@ type mergedView struct {
 	by      byte // sorted by this column, 0 for the order of time
 	down    bool
 	order   []store.Match
-	sorting bool
-	sorted  time.Time
-	stale   time.Duration // how long an order is kept at least
+	sorting resorter
 	buf     []store.Match
 }
 
@@ -46,7 +43,7 @@ func (v *mergedView) look(sessions []*store.Session) {
 func (v *mergedView) turn(rows *store.Merged) {
 	v.giveUp(v.rows)
 	v.rows, v.matched = rows, 0
-	v.order, v.sorted = nil, time.Time{}
+	v.order, v.sorting.last = nil, time.Time{}
 }
 
 // giveUp closes rows, or leaves that to the work that still uses them.
@@ -195,78 +192,50 @@ func (v *mergedView) reader() (read func(row, n int) []store.Match, closes func(
 
 // sortBy sorts by a column; the order of time comes back with 0.
 func (v *mergedView) sortBy(letter byte, down bool) {
-	v.by, v.down, v.sorted = letter, down, time.Time{}
+	v.by, v.down, v.sorting.last = letter, down, time.Time{}
 	if letter == 0 {
 		v.order = nil
 	}
 }
 
-// resort makes the order anew, beside Update, when there is more to sort. It
-// takes a longer pause the longer it takes.
+// resort makes the order anew when there is more to sort.
 func (v *mergedView) resort() tea.Cmd {
-	if v.by == 0 || v.sorting {
+	if v.by == 0 || v.sorting.busy {
 		return nil
 	}
 	want := v.rows.Len()
-	if !v.sorted.IsZero() && len(v.order) == want {
+	if !v.sorting.last.IsZero() && len(v.order) == want {
 		return nil
 	}
-	v.sorting = true
-	if early := v.stale - time.Since(v.sorted); early > 0 && !v.sorted.IsZero() {
-		return v.m.work(func(context.Context) done {
-			v.m.sleep(early)
-			return func(*Model) tea.Cmd {
-				v.sorting, v.stale = false, 0
-				return v.resort()
-			}
-		})
-	}
-	rows, by, down := v.rows, v.by, v.down
-	own := v.rows.Refine(v.query)
-	return v.m.work(func(context.Context) done {
-		defer own.Close()
-		start := time.Now()
-		order := sortMatches(own.Rows(nil, 0, want), by, down)
-		took := time.Since(start)
-		return func(m *Model) tea.Cmd {
-			v.sorting = false
-			if v.rows != rows || v.by != by || v.down != down {
-				return v.resort()
-			}
-			v.order, v.sorted, v.stale = order, time.Now(), max(time.Second, 20*took)
-			return m.top().refresh()
+	return v.sorting.run(v.m, func() (sort func(), take func() bool) {
+		rows, by, down := v.rows, v.by, v.down
+		own := v.rows.Refine(v.query)
+		var order []store.Match
+		sort = func() {
+			defer own.Close()
+			order = sortMatches(own.Rows(nil, 0, want), by, down)
 		}
-	})
+		take = func() bool {
+			if v.rows != rows || v.by != by || v.down != down {
+				return false
+			}
+			v.order = order
+			return true
+		}
+		return sort, take
+	}, v.resort)
 }
 
 // sortMatches sorts frames of several sessions by a column, equal ones by time.
 func sortMatches(list []store.Match, by byte, down bool) []store.Match {
-	type keyed struct {
-		n int64
-		t string
-		x store.Match
-	}
-	keys := make([]keyed, len(list))
-	for i, x := range list {
-		k := keyed{x: x}
+	sortByKey(list, down, func(i int, x store.Match) (int64, string) {
 		switch by {
 		case 'O':
-			k.t = x.Session.Summary().Label + x.Session.ID
+			return 0, x.Session.Summary().Label + x.Session.ID
 		case 'T':
-			k.n = int64(i)
-		default:
-			k.n, k.t = sortKey(x.Session, x.Frame, by)
+			return int64(i), ""
 		}
-		keys[i] = k
-	}
-	slices.SortStableFunc(keys, func(a, b keyed) int {
-		if down {
-			a, b = b, a
-		}
-		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.t, b.t))
+		return sortKey(x.Session, x.Frame, by)
 	})
-	for i := range keys {
-		list[i] = keys[i].x
-	}
 	return list
 }

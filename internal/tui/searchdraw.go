@@ -187,8 +187,8 @@ func (s *searchAll) mouse(_, y int, e mouse) tea.Cmd {
 	case mouseWheelDown:
 		s.list.scroll(3)
 	case mouseClick:
-		i := s.list.top + y - 1
-		if y < 1 || y > s.list.height || i >= s.list.n {
+		i, ok := s.list.under(y)
+		if !ok {
 			return nil
 		}
 		if i == s.list.cur {

@@ -292,8 +292,8 @@ func (s *sheet) mouse(x, y int, e mouse) tea.Cmd {
 				return s.sort(c)
 			}
 		}
-		i := s.list.top + y - 1
-		if y <= 0 || y > s.list.height || i >= s.list.n {
+		i, ok := s.list.under(y)
+		if !ok {
 			return nil
 		}
 		if i == s.list.cur {

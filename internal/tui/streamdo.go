@@ -66,19 +66,14 @@ func (s *stream) doList(act action) tea.Cmd {
 	switch act {
 	case actDown:
 		s.leaveEnd(1)
-	case actUp:
-		s.leaveEnd(-1)
-	case actTop:
-		s.list.follow = false
-		s.list.to(0)
 	case actEnd:
 		s.list.to(s.list.n - 1)
 		s.list.follow = s.live && !s.paused
 	case actPageDown:
 		s.list.page(1)
-	case actPageUp:
+	case actUp, actTop, actPageUp:
 		s.list.follow = false
-		s.list.page(-1)
+		s.list.do(act)
 	case actEnter:
 		s.inspect = s.hasSel
 	case actPane:
@@ -168,25 +163,38 @@ func (s *stream) pair() tea.Cmd {
 	if !s.hasSel {
 		return nil
 	}
-	at, ok := s.s.Frame(s.sel).Op()
-	if !ok {
-		s.m.say(inkWarn, "this frame belongs to no call")
-		return nil
+	to, why := pairOf(s.s, s.sel)
+	switch why {
+	case "":
+		return s.jump(to)
+	case noCall:
+		s.m.say(inkWarn, noCall)
+	default:
+		s.m.say(inkPending, s.m.d.safe(why))
 	}
-	op := s.s.Op(at)
-	to := op.Request
-	if s.sel == op.Request {
-		var ok bool
-		if to, ok = op.Answer(); !ok {
-			if to, ok = op.Late(); !ok {
-				if to, ok = op.Cancel(); !ok {
-					s.m.say(inkPending, "no answer: "+s.m.d.safe(s.s.Why(op)))
-					return nil
-				}
-			}
+	return nil
+}
+
+// noCall says why a frame has no pair.
+const noCall = "this frame belongs to no call"
+
+// pairOf is the other end of the call that a frame belongs to, or why there is
+// none.
+func pairOf(s *store.Session, frame uint32) (to uint32, why string) {
+	at, ok := s.Frame(frame).Op()
+	if !ok {
+		return 0, noCall
+	}
+	op := s.Op(at)
+	if frame != op.Request {
+		return op.Request, ""
+	}
+	for _, end := range []func() (uint32, bool){op.Answer, op.Late, op.Cancel} {
+		if to, ok := end(); ok {
+			return to, ""
 		}
 	}
-	return s.jump(to)
+	return 0, "no answer: " + s.Why(op)
 }
 
 // jump selects a frame, whatever the filter says.

@@ -59,18 +59,23 @@ func (s *stream) drawList(w, h int, active bool) []line {
 		rows[i].worst, rows[i].found = s.m.rules.Worst(s.s, f)
 	}
 	s.cols = layout(frameColumns(d, w, idWidth(d, rows, max(4, w/5))), w-3)
+	return drawFrames(d, head(d, s.cols, s.view.by, s.view.down), s.cols, rows, &s.list, s.empty, w, h, active)
+}
+
+// drawFrames draws a table of the frames that a list shows, below its titles.
+func drawFrames(d *dress, titles line, cols []placed[*frameRow], rows []frameRow, l *list, empty func() Text, w, h int, active bool) []line {
 	out := make([]line, 0, h)
 	title := of(span{"  ", inkText})
-	title.spans = append(title.spans, head(d, s.cols, s.view.by, s.view.down).spans...)
+	title.spans = append(title.spans, titles.spans...)
 	out = append(out, d.w.fit(title, w, d.g.dots))
 	for i := range rows {
 		if len(out) == h {
 			break
 		}
-		out = append(out, d.pick(row(d, s.cols, &rows[i]), s.list.top+i == s.list.cur, active, rows[i].marked, w))
+		out = append(out, d.pick(row(d, cols, &rows[i]), l.top+i == l.cur, active, rows[i].marked, w))
 	}
 	if len(rows) == 0 && len(out) < h {
-		out = append(out, d.w.fit(of(span{"   " + s.empty(), inkDim}), w, d.g.dots))
+		out = append(out, d.w.fit(of(span{"   " + empty(), inkDim}), w, d.g.dots))
 	}
 	return pad(d, out, w, h)
 }
