@@ -245,6 +245,17 @@ func (p *printer) item(it *capture.Item) error {
 	return p.frame(line)
 }
 
+// format writes a frame the way that was asked for. The line is good until the
+// next one.
+func (p *printer) format(s *store.Session, f *store.Frame, rec *capture.Record) []byte {
+	if p.o.Format.value == "jsonl" {
+		p.line = capture.AppendRecord(p.line[:0], rec)
+	} else {
+		p.line = append(export.AppendLine(p.line[:0], s, f, rec, p.o.Style), '\n')
+	}
+	return p.line
+}
+
 // filter makes the printer leave out what does not match.
 func (p *printer) filter(where *store.Query) {
 	if !where.All() {
@@ -259,7 +270,7 @@ func (p *printer) session(id string) *indexed {
 	x := &indexed{}
 	x.Session, x.appender = store.NewSession(id, p.source.Log.Path, store.Limits{}, x)
 	if p.where != nil {
-		x.observed()
+		x.rules = checks.NewEngine(checks.Options{Mark: x.appender.Mark})
 	}
 	p.byID[id] = x
 	return x

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/mcpsnoop/mcpsnoop/checks"
-	"github.com/mcpsnoop/mcpsnoop/export"
 	"github.com/mcpsnoop/mcpsnoop/internal/capture"
 	"github.com/mcpsnoop/mcpsnoop/store"
 )
@@ -171,18 +169,3 @@ func (w *liveWhere) drop(call heldCall) {
 	w.bytes -= len(h.line) + len(h.body)
 	delete(w.held, call)
 }
-
-// format writes a frame the way that was asked for. The line is good until the
-// next one.
-func (p *printer) format(s *store.Session, f *store.Frame, rec *capture.Record) []byte {
-	if p.o.Format.value == "jsonl" {
-		p.line = capture.AppendRecord(p.line[:0], rec)
-	} else {
-		p.line = append(export.AppendLine(p.line[:0], s, f, rec, p.o.Style), '\n')
-	}
-	return p.line
-}
-
-// observed judges a session while its frames come, for filters that ask what
-// rules found.
-func (x *indexed) observed() { x.rules = checks.NewEngine(checks.Options{Mark: x.appender.Mark}) }
